@@ -1,0 +1,53 @@
+// Digests that tell "other data" and "altered" apart from "not proven".
+//
+// They are not cryptographic and carry no proof: the proof is the recomputation in certificate.hpp. Dense and sparse
+// input with the same values have the same digest, because rows are digested in canonical form.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "matrix_view.hpp"
+
+namespace dynmargin {
+
+// A bijection of 64-bit words that spreads every input bit over the output (the finaliser of SplitMix64).
+inline std::uint64_t mix64(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+inline std::uint64_t digest_bits(double value) { return std::bit_cast<std::uint64_t>(value); }
+
+inline std::uint64_t digest_row(const std::vector<Entry>& entries) {
+  std::uint64_t sum = entries.size();
+  for (const Entry& e : entries)
+    sum += mix64(digest_bits(e.value) + static_cast<std::uint64_t>(e.column) * 0x9e3779b97f4a7c15u);
+  return mix64(sum);
+}
+
+template <class View>
+std::vector<std::uint64_t> digest_rows(const View& view) {
+  std::vector<std::uint64_t> digests;
+  std::vector<Entry> entries;
+  digests.reserve(view.n_rows);
+  for (std::int64_t k = 0; k < view.n_rows; ++k) {
+    read_row(view, k, entries);
+    digests.push_back(digest_row(entries));
+  }
+  return digests;
+}
+
+struct Digest {
+  std::uint64_t ordered = 0;    // changes when two different rows change places
+  std::uint64_t unordered = 0;  // does not
+
+  void append(std::uint64_t word) {
+    ordered = mix64(ordered + 0x9e3779b97f4a7c15u) ^ word;
+    unordered += mix64(word);
+  }
+};
+
+}  // namespace dynmargin

@@ -1,0 +1,110 @@
+// Borrowed input: dense or CSR, float32 or float64, any strides, read-only, never copied whole.
+//
+// Every consumer sees a row through one of two doors: `for_each_entry` gives the entries as they are stored (duplicates
+// of a column stand for their sum, which is what the certificate's real arithmetic needs), `read_row` gives the
+// canonical row (columns strictly increasing, duplicates summed, zeros dropped), which is what is packed and digested.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace dynmargin {
+
+struct Entry {
+  std::int64_t column;
+  double value;
+};
+
+template <class Value>
+struct DenseView {
+  const Value* values;
+  std::int64_t n_rows, n_columns;
+  std::int64_t row_stride, column_stride;  // in elements, so that Fortran order needs no copy
+
+  template <class F>
+  void for_each_entry(std::int64_t row, F&& f) const {
+    const Value* p = values + row * row_stride;
+    for (std::int64_t j = 0; j < n_columns; ++j, p += column_stride)
+      if (*p != Value(0)) f(j, static_cast<double>(*p));
+  }
+};
+
+template <class Value, class Index>
+struct CsrView {
+  const Value* values;
+  const Index* columns;
+  const Index* starts;  // n_rows + 1 of them
+  std::int64_t n_rows, n_columns, n_stored;
+
+  template <class F>
+  void for_each_entry(std::int64_t row, F&& f) const {
+    for (auto i = starts[row]; i < starts[row + 1]; ++i)
+      f(static_cast<std::int64_t>(columns[i]), static_cast<double>(values[i]));
+  }
+
+  // Everything else trusts the structure, so it is checked once, when the view is made.
+  void require_valid() const {
+    if (starts[0] != 0) throw std::invalid_argument("CSR matrix: indptr must start with 0");
+    for (std::int64_t k = 0; k < n_rows; ++k)
+      if (starts[k + 1] < starts[k])
+        throw std::invalid_argument("CSR matrix: indptr falls at row " + std::to_string(k));
+    if (starts[n_rows] > n_stored) throw std::invalid_argument("CSR matrix: indptr points beyond the stored values");
+    Index low = 0, high = 0;
+    for (Index i = 0; i < starts[n_rows]; ++i) {
+      low = std::min(low, columns[i]);
+      high = std::max(high, columns[i]);
+    }
+    if (low < 0 || (high >= n_columns && starts[n_rows] > 0)) throw_bad_column();
+  }
+
+ private:
+  [[noreturn]] void throw_bad_column() const {
+    for (std::int64_t k = 0; k < n_rows; ++k)
+      for (auto i = starts[k]; i < starts[k + 1]; ++i)
+        if (columns[i] < 0 || columns[i] >= n_columns)
+          throw std::invalid_argument("CSR matrix: column index " + std::to_string(columns[i]) + " in row " +
+                                      std::to_string(k) + " is out of range for " + std::to_string(n_columns) +
+                                      " columns");
+    throw std::invalid_argument("CSR matrix: a column index is out of range");
+  }
+};
+
+using MatrixView =
+    std::variant<DenseView<float>, DenseView<double>, CsrView<float, std::int32_t>, CsrView<float, std::int64_t>,
+                 CsrView<double, std::int32_t>, CsrView<double, std::int64_t>>;
+
+inline std::int64_t n_rows(const MatrixView& view) {
+  return std::visit([](const auto& v) { return v.n_rows; }, view);
+}
+
+inline std::int64_t n_columns(const MatrixView& view) {
+  return std::visit([](const auto& v) { return v.n_columns; }, view);
+}
+
+// The canonical form of a row, whatever the order and the repetitions it is stored with.
+template <class View>
+void read_row(const View& view, std::int64_t row, std::vector<Entry>& entries) {
+  entries.clear();
+  bool increasing = true;
+  std::int64_t last = -1;
+  view.for_each_entry(row, [&](std::int64_t column, double value) {
+    increasing &= column > last;
+    last = column;
+    if (value != 0) entries.push_back({column, value});
+  });
+  if (increasing) return;
+  std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.column < b.column; });
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < entries.size();) {
+    Entry sum = entries[i];
+    for (++i; i < entries.size() && entries[i].column == sum.column; ++i) sum.value += entries[i].value;
+    if (sum.value != 0) entries[kept++] = sum;
+  }
+  entries.resize(kept);
+}
+
+}  // namespace dynmargin

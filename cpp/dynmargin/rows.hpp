@@ -1,0 +1,214 @@
+// The rows x_k, packed one after the other: the only copy of the data that is made, shared by all classes.
+//
+// The layout follows from the values, not from the container they came in, so dense and CSR input with the same
+// values give the same result bit for bit. Values are kept as float32 when that loses nothing, columns as 16 bits when
+// there are few: memory traffic is the cost of a visit. A sparse row is one block [length | columns | values], so a
+// visit in random order touches one run of cache lines that can be prefetched.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "digest.hpp"
+#include "matrix_view.hpp"
+
+namespace dynmargin {
+
+inline void prefetch(const void* address) {
+#if defined(__GNUC__) || defined(__clang__)
+  __builtin_prefetch(address);
+#else
+  (void)address;
+#endif
+}
+
+template <class Value, class Column>
+class SparseRows {
+ public:
+  SparseRows(std::int64_t n_rows, std::int64_t n_stored) {
+    starts_.reserve(n_rows);
+    blocks_.reserve(n_rows * (sizeof(Length) + 2 * (sizeof(Value) - 1)) + n_stored * (sizeof(Column) + sizeof(Value)));
+  }
+
+  void append(const std::vector<Entry>& entries) {
+    const auto length = static_cast<Length>(entries.size());
+    starts_.push_back(blocks_.size());
+    blocks_.resize(blocks_.size() + block_size(length));
+    std::byte* block = &blocks_[starts_.back()];
+    std::memcpy(block, &length, sizeof length);
+    auto* columns = reinterpret_cast<Column*>(block + sizeof length);
+    auto* values = reinterpret_cast<Value*>(block + values_offset(length));
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      columns[i] = static_cast<Column>(entries[i].column);
+      values[i] = static_cast<Value>(entries[i].value);
+    }
+  }
+
+  // Four partial sums in a fixed order: the result is the same on every machine, and the additions overlap.
+  double dot(std::size_t k, const double* w) const {
+    const Block row = block(k);
+    double sum[4] = {0, 0, 0, 0};
+    Length i = 0;
+    for (; i + 4 <= row.length; i += 4)
+      for (Length lane = 0; lane < 4; ++lane)
+        sum[lane] += w[row.columns[i + lane]] * static_cast<double>(row.values[i + lane]);
+    for (; i < row.length; ++i) sum[i % 4] += w[row.columns[i]] * static_cast<double>(row.values[i]);
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  }
+
+  void add_to(double* w, std::size_t k, double factor) const {
+    const Block row = block(k);
+    for (Length i = 0; i < row.length; ++i) w[row.columns[i]] += factor * static_cast<double>(row.values[i]);
+  }
+
+  void prefetch_row(std::size_t k) const {
+    const std::byte* block = &blocks_[starts_[k]];
+    prefetch(block);
+    prefetch(block + 64);
+  }
+
+  std::size_t bytes() const { return blocks_.capacity() + starts_.capacity() * sizeof(std::uint64_t); }
+
+ private:
+  using Length = std::uint32_t;
+
+  struct Block {
+    const Column* columns;
+    const Value* values;
+    Length length;
+  };
+
+  // Every block begins and every value stands at a multiple of the value's size.
+  static std::size_t align(std::size_t offset) { return (offset + sizeof(Value) - 1) / sizeof(Value) * sizeof(Value); }
+  static std::size_t values_offset(std::size_t length) { return align(sizeof(Length) + length * sizeof(Column)); }
+  static std::size_t block_size(std::size_t length) { return values_offset(length) + length * sizeof(Value); }
+
+  Block block(std::size_t k) const {
+    const std::byte* start = blocks_.data() + starts_[k];
+    Length length;
+    std::memcpy(&length, start, sizeof length);
+    return {reinterpret_cast<const Column*>(start + sizeof length),
+            reinterpret_cast<const Value*>(start + values_offset(length)), length};
+  }
+
+  std::vector<std::uint64_t> starts_;
+  std::vector<std::byte> blocks_;
+};
+
+template <class Value>
+class DenseRows {
+ public:
+  DenseRows(std::int64_t n_rows, std::int64_t n_columns) : n_columns_(n_columns) {
+    values_.reserve(n_rows * n_columns);
+  }
+
+  void append(const std::vector<Entry>& entries) {
+    const std::size_t start = values_.size();
+    values_.resize(start + n_columns_);
+    for (const Entry& e : entries) values_[start + e.column] = static_cast<Value>(e.value);
+  }
+
+  double dot(std::size_t k, const double* w) const {
+    const Value* x = values_.data() + k * n_columns_;
+    double sum[4] = {0, 0, 0, 0};
+    std::size_t j = 0;
+    for (; j + 4 <= n_columns_; j += 4)
+      for (std::size_t lane = 0; lane < 4; ++lane) sum[lane] += w[j + lane] * static_cast<double>(x[j + lane]);
+    for (; j < n_columns_; ++j) sum[j % 4] += w[j] * static_cast<double>(x[j]);
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  }
+
+  void add_to(double* w, std::size_t k, double factor) const {
+    const Value* x = values_.data() + k * n_columns_;
+    for (std::size_t j = 0; j < n_columns_; ++j) w[j] += factor * static_cast<double>(x[j]);
+  }
+
+  void prefetch_row(std::size_t k) const { prefetch(values_.data() + k * n_columns_); }
+
+  std::size_t bytes() const { return values_.capacity() * sizeof(Value); }
+
+ private:
+  std::size_t n_columns_;
+  std::vector<Value> values_;
+};
+
+using AnyRows =
+    std::variant<SparseRows<float, std::uint16_t>, SparseRows<float, std::uint32_t>, SparseRows<double, std::uint16_t>,
+                 SparseRows<double, std::uint32_t>, DenseRows<float>, DenseRows<double>>;
+
+// What packing needs to know beforehand to choose the layout.
+struct Survey {
+  std::int64_t n_stored = 0;     // non-zeros (with repetitions)
+  bool float32_is_exact = true;  // every value survives the trip through float32
+};
+
+template <class View>
+Survey survey(const View& view) {
+  Survey found;
+  for (std::int64_t k = 0; k < view.n_rows; ++k)
+    view.for_each_entry(k, [&](std::int64_t, double value) {
+      ++found.n_stored;
+      found.float32_is_exact &= static_cast<double>(static_cast<float>(value)) == value;
+    });
+  return found;
+}
+
+struct PackedRows {
+  AnyRows rows;
+  std::int64_t n_rows, n_columns;
+  std::vector<double> squared_norms;  // ‖x_k‖²
+  std::vector<std::uint64_t> digests;
+};
+
+template <class Rows, class View>
+PackedRows pack_as(Rows rows, const View& view) {
+  PackedRows packed{std::move(rows), view.n_rows, view.n_columns, {}, {}};
+  packed.squared_norms.reserve(view.n_rows);
+  packed.digests.reserve(view.n_rows);
+  std::vector<Entry> entries;
+  Rows& target = std::get<Rows>(packed.rows);
+  for (std::int64_t k = 0; k < view.n_rows; ++k) {
+    read_row(view, k, entries);
+    target.append(entries);
+    double norm2 = 0;
+    for (const Entry& e : entries) norm2 += e.value * e.value;
+    if (!std::isfinite(norm2))
+      throw std::invalid_argument("the squared length of row " + std::to_string(k) +
+                                  " is not a finite number; scale the features");
+    packed.squared_norms.push_back(norm2);
+    packed.digests.push_back(digest_row(entries));
+  }
+  return packed;
+}
+
+template <class Value, class View>
+PackedRows pack_values_as(const Survey& found, const View& view) {
+  const bool short_columns = view.n_columns <= std::numeric_limits<std::uint16_t>::max();
+  const double column_bytes = short_columns ? sizeof(std::uint16_t) : sizeof(std::uint32_t);
+  const double sparse_bytes = found.n_stored * (sizeof(Value) + column_bytes) + view.n_rows * 12.0;
+  const double dense_bytes = static_cast<double>(view.n_rows) * view.n_columns * sizeof(Value);
+  if (dense_bytes <= sparse_bytes) return pack_as(DenseRows<Value>(view.n_rows, view.n_columns), view);
+  if (short_columns) return pack_as(SparseRows<Value, std::uint16_t>(view.n_rows, found.n_stored), view);
+  return pack_as(SparseRows<Value, std::uint32_t>(view.n_rows, found.n_stored), view);
+}
+
+inline PackedRows pack(const MatrixView& matrix) {
+  return std::visit(
+      [](const auto& view) {
+        constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
+        if (view.n_rows > most || view.n_columns > most)
+          throw std::invalid_argument("at most 2**32 - 1 rows and columns can be packed");
+        const Survey found = survey(view);
+        return found.float32_is_exact ? pack_values_as<float>(found, view) : pack_values_as<double>(found, view);
+      },
+      matrix);
+}
+
+}  // namespace dynmargin

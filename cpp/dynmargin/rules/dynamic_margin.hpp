@@ -1,0 +1,45 @@
+// PDM, the perceptron with dynamic margin (paper, Section 2).
+//
+//   misclassified:     a.y <= (1 - eps) ‖a‖² / t          (the dynamic condition; threshold 0 at t = 0)
+//   update:            a += y,  t += 1
+//   multiple update:   lambda = [mu] + 1, mu the root of (t + mu) a_{t+mu}.y - (1 - eps) ‖a_{t+mu}‖² = 0 (Section 4)
+//
+// At convergence the directional margin exceeds (1 - eps) ‖a‖/t >= (1 - eps) gamma_d.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "../state.hpp"
+
+namespace dynmargin {
+
+struct DynamicMargin {
+  double eps;
+
+  // Both sides are multiplied by t, which spares the division and makes t = 0 no special case.
+  double score(double p, const State& a) const { return static_cast<double>(a.t) * p; }
+  double threshold(const State& a) const { return (1 - eps) * a.norm2; }
+
+  // p = a.y, q = ‖y‖². With g(mu) = a2 mu² + a1 mu - c, misclassified means g(0) = -c <= 0; g is convex, so it stays
+  // <= 0 up to its one non-negative root: each of the lambda single updates is legitimate, and the pattern is right
+  // afterwards.
+  std::int64_t multiplicity(double p, double q, const State& a) const {
+    const auto t = static_cast<double>(a.t);
+    const double a2 = eps * q, a1 = t * q - (1 - 2 * eps) * p, c = (1 - eps) * a.norm2 - t * p;
+    const auto g = [&](double mu) { return (a2 * mu + a1) * mu - c; };
+    if (!(g(1) <= 0)) return 1;  // by far the most frequent case, and it needs no square root
+    const double root = std::sqrt(a1 * a1 + 4 * a2 * c);
+    const double mu = a1 > 0 ? 2 * c / (a1 + root) : (root - a1) / (2 * a2);
+    if (!(mu < largest_multiplicity)) return static_cast<std::int64_t>(largest_multiplicity);
+    double lambda = std::floor(mu) + 1;
+    if (g(lambda) <= 0) ++lambda;  // the root is rounded; one step mends it either way
+    if (lambda > 1 && g(lambda - 1) > 0) --lambda;
+    return static_cast<std::int64_t>(lambda);
+  }
+
+  bool infeasible(double /*q*/) const { return false; }
+  bool infeasible(const State& /*a*/) const { return false; }
+};
+
+}  // namespace dynmargin

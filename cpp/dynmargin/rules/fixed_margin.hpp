@@ -1,0 +1,43 @@
+// PFM, the perceptron with fixed margin (paper, Section 2).
+//
+//   misclassified:     a.y <= beta ‖a‖                    (the fixed condition; beta = (1 - eps) gamma_d)
+//   update:            a += y,  t += 1
+//   multiple update:   lambda = [mu] + 1, mu = (beta sqrt(D / (q - beta²)) - p) / q,  D = q ‖a‖² - p²
+//
+// At convergence the directional margin exceeds beta. That needs beta < gamma_d; a beta that no classifier can reach
+// shows itself by a pattern no longer than beta, or by the upper bound ‖a‖/t falling to beta.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "../state.hpp"
+
+namespace dynmargin {
+
+struct FixedMargin {
+  double beta;
+
+  double score(double p, const State& /*a*/) const { return p; }
+  double threshold(const State& a) const { return beta * std::sqrt(a.norm2); }
+
+  // From q ‖a + mu y‖² = (p + mu q)² + D: the condition fails as soon as p + mu q > beta sqrt(D / (q - beta²)).
+  std::int64_t multiplicity(double p, double q, const State& a) const {
+    const double D = std::max(0.0, q * a.norm2 - p * p);
+    const double mu = (beta * std::sqrt(D / (q - beta * beta)) - p) / q;
+    if (!(mu < largest_multiplicity)) return static_cast<std::int64_t>(largest_multiplicity);
+    double lambda = std::max(0.0, std::floor(mu)) + 1;
+    const auto misclassified_after = [&](double n) {
+      return p + n * q <= beta * std::sqrt(a.norm2 + n * (2 * p + n * q));
+    };
+    if (misclassified_after(lambda)) ++lambda;  // the root is rounded; one step mends it either way
+    if (lambda > 1 && !misclassified_after(lambda - 1)) --lambda;
+    return static_cast<std::int64_t>(lambda);
+  }
+
+  bool infeasible(double q) const { return q <= beta * beta; }
+  bool infeasible(const State& a) const { return std::sqrt(a.norm2) <= beta * static_cast<double>(a.t); }
+};
+
+}  // namespace dynmargin

@@ -1,0 +1,267 @@
+// Bindings, nothing else: arrays in, arrays out, the GIL released while the core works.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+#include "dynmargin/certificate.hpp"
+#include "dynmargin/digest.hpp"
+#include "dynmargin/trainer.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace dynmargin;
+
+namespace {
+
+template <class T>
+using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Table = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
+template <class T>
+using NumpyVector = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+
+// A view together with the arrays it borrows.
+struct Matrix {
+  MatrixView view;
+  std::vector<nb::object> owners;
+};
+
+template <class T>
+std::span<const T> span_of(const Vector<T>& array) {
+  return {array.data(), array.shape(0)};
+}
+
+template <class T>
+std::vector<T> copy_of(const Vector<T>& array) {
+  return {array.data(), array.data() + array.shape(0)};
+}
+
+template <class T>
+NumpyVector<T> to_numpy(std::vector<T> values) {
+  auto* kept = new std::vector<T>(std::move(values));
+  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return NumpyVector<T>(kept->data(), {kept->size()}, owner);
+}
+
+template <class Value>
+void bind_dense(nb::module_& m) {
+  m.def(
+      "dense",
+      [](Table<Value> array) {
+        const auto rows = static_cast<std::int64_t>(array.shape(0)),
+                   columns = static_cast<std::int64_t>(array.shape(1));
+        return Matrix{DenseView<Value>{array.data(), rows, columns, array.stride(0), array.stride(1)},
+                      {nb::cast(array)}};
+      },
+      "array"_a.noconvert(), "Borrow a two-dimensional array; any strides, read-only is fine.");
+}
+
+template <class Value, class Index>
+void bind_csr(nb::module_& m) {
+  m.def(
+      "csr",
+      [](Vector<Value> values, Vector<Index> columns, Vector<Index> starts, std::int64_t n_columns) {
+        if (starts.shape(0) < 1) throw std::invalid_argument("CSR matrix: indptr is empty");
+        if (columns.shape(0) < values.shape(0))
+          throw std::invalid_argument("CSR matrix: fewer column indices than values");
+        const CsrView<Value, Index> view{values.data(), columns.data(),
+                                         starts.data(), static_cast<std::int64_t>(starts.shape(0)) - 1,
+                                         n_columns,     static_cast<std::int64_t>(values.shape(0))};
+        view.require_valid();
+        return Matrix{view, {nb::cast(values), nb::cast(columns), nb::cast(starts)}};
+      },
+      "values"_a.noconvert(), "columns"_a.noconvert(), "starts"_a.noconvert(), "n_columns"_a,
+      "Borrow the three arrays of a CSR matrix; read-only is fine, rows may be unsorted.");
+}
+
+void require_rows(const PackedRows& rows, const Problem& problem) {
+  if (static_cast<std::int64_t>(problem.sides.size()) != rows.n_rows)
+    throw std::invalid_argument("the problem and the rows differ in length");
+}
+
+void require_rows(const Matrix& matrix, const Problem& problem) {
+  if (static_cast<std::int64_t>(problem.sides.size()) != n_rows(matrix.view))
+    throw std::invalid_argument("the problem and the matrix differ in length");
+}
+
+// Rows, sides and weights: the digest with the order of the rows and the one without.
+std::pair<std::uint64_t, std::uint64_t> digest_data(const std::vector<std::uint64_t>& row_digests,
+                                                    const Problem& problem) {
+  Digest digest;
+  for (std::size_t k = 0; k < row_digests.size(); ++k) {
+    const double weight = problem.sides[k] == 0 || problem.sample_weight.empty() ? 1 : problem.sample_weight[k];
+    digest.append(mix64(row_digests[k] + static_cast<std::uint64_t>(problem.sides[k] + 2)) ^
+                  mix64(digest_bits(weight)));
+  }
+  return {digest.ordered, digest.unordered};
+}
+
+void bind_data(nb::module_& m) {
+  nb::class_<Matrix>(m, "Matrix", "A borrowed matrix.")
+      .def_prop_ro("n_rows", [](const Matrix& self) { return n_rows(self.view); })
+      .def_prop_ro("n_columns", [](const Matrix& self) { return n_columns(self.view); });
+  bind_dense<float>(m);
+  bind_dense<double>(m);
+  bind_csr<float, std::int32_t>(m);
+  bind_csr<float, std::int64_t>(m);
+  bind_csr<double, std::int32_t>(m);
+  bind_csr<double, std::int64_t>(m);
+
+  nb::class_<PackedRows>(m, "PackedRows", "The rows, packed for training; shared by all classes.")
+      .def_ro("n_rows", &PackedRows::n_rows)
+      .def_ro("n_columns", &PackedRows::n_columns)
+      .def_prop_ro("nbytes", [](const PackedRows& self) {
+        return std::visit([](const auto& rows) { return rows.bytes(); }, self.rows) +
+               (self.squared_norms.capacity() + self.digests.capacity()) * sizeof(double);
+      });
+  m.def(
+      "pack",
+      [](const Matrix& matrix) {
+        nb::gil_scoped_release release;
+        return std::make_shared<PackedRows>(pack(matrix.view));
+      },
+      "matrix"_a, "Pack the rows of a matrix: the only copy of the data that is made.");
+
+  nb::class_<Problem>(m, "Problem", "Sides and slack costs of a two-class problem.")
+      .def(
+          "__init__",
+          [](Problem* self, Vector<std::int8_t> sides, double rho, double C_negative, double C_positive,
+             std::optional<Vector<double>> weight) {
+            if (weight && weight->shape(0) != sides.shape(0))
+              throw std::invalid_argument("sample_weight and sides differ in length");
+            new (self)
+                Problem{copy_of(sides), rho, C_negative, C_positive, weight ? copy_of(*weight) : std::vector<double>{}};
+          },
+          "sides"_a, "rho"_a, "C_negative"_a, "C_positive"_a, "sample_weight"_a = nb::none())
+      .def_prop_ro("hard_margin", &Problem::hard_margin)
+      .def(
+          "digest",
+          [](const Problem& self, const PackedRows& rows) {
+            require_rows(rows, self);
+            return digest_data(rows.digests, self);
+          },
+          "rows"_a)
+      .def(
+          "digest",
+          [](const Problem& self, const Matrix& matrix) {
+            require_rows(matrix, self);
+            return digest_data(std::visit([](const auto& view) { return digest_rows(view); }, matrix.view), self);
+          },
+          "matrix"_a, "Digests of rows, sides and weights: with and without the order of the rows.");
+  m.def(
+      "digest_words",
+      [](Vector<std::uint64_t> words) {
+        Digest digest;
+        for (std::uint64_t word : span_of(words)) digest.append(mix64(word));
+        return digest.ordered;
+      },
+      "words"_a);
+}
+
+void bind_training(nb::module_& m) {
+  nb::class_<DynamicMargin>(m, "DynamicMargin", "PDM's rule.")
+      .def(nb::init<double>(), "eps"_a)
+      .def_ro("eps", &DynamicMargin::eps);
+  nb::class_<FixedMargin>(m, "FixedMargin", "PFM's rule.")
+      .def(nb::init<double>(), "beta"_a)
+      .def_ro("beta", &FixedMargin::beta);
+
+  nb::class_<Schedule>(m, "Schedule", "The order of presentation.")
+      .def(
+          "__init__",
+          [](Schedule* self, std::array<int, 3> rounds, std::array<double, 2> widths, double first_width, bool single,
+             bool shuffle) { new (self) Schedule{rounds, widths, first_width, single, shuffle}; },
+          "rounds"_a, "widths"_a, "first_width"_a, "single_updates_first"_a, "shuffle_active_sets"_a);
+
+  nb::enum_<Event>(m, "Event")
+      .value("slice_over", Event::slice_over)
+      .value("full_pass", Event::full_pass)
+      .value("converged", Event::converged)
+      .value("max_updates", Event::max_updates)
+      .value("infeasible", Event::infeasible)
+      .value("exhausted", Event::exhausted);
+
+  nb::class_<Bounds>(m, "Bounds", "What the weights and counts of the moment are worth.")
+      .def_ro("margin", &Bounds::margin)
+      .def_ro("upper_bound", &Bounds::upper_bound)
+      .def_ro("directional_margin", &Bounds::directional_margin);
+
+  nb::class_<Trainer>(m, "Trainer", "A run of a rule over packed rows, advanced in slices.")
+      .def(
+          "__init__",
+          [](Trainer* self, std::shared_ptr<PackedRows> rows, std::shared_ptr<Problem> problem, Rule rule,
+             const Schedule& schedule, std::uint64_t seed) {
+            require_rows(*rows, *problem);
+            new (self) Trainer(std::move(rows), std::move(problem), rule, schedule, seed);
+          },
+          "rows"_a, "problem"_a, "rule"_a, "schedule"_a, "seed"_a)
+      .def("advance", &Trainer::advance, "seconds"_a, "max_updates"_a = largest_count,
+           nb::call_guard<nb::gil_scoped_release>(), "Train for about that many seconds, or until something happens.")
+      .def("check", &Trainer::check, nb::call_guard<nb::gil_scoped_release>(),
+           "Bounds of the moment, in one pass over the rows.")
+      .def("set_rule", &Trainer::set_rule, "rule"_a)
+      .def("record_updates", &Trainer::record_updates)
+      .def_prop_ro("recorded_updates", &Trainer::recorded_updates)
+      .def_prop_ro("updates", [](const Trainer& self) { return self.state().t; })
+      .def_prop_ro("full_passes", &Trainer::full_passes)
+      .def_prop_ro("visits", &Trainer::visits)
+      .def_prop_ro("norm2", [](const Trainer& self) { return self.state().norm2; })
+      .def_prop_ro("largest_norm", &Trainer::largest_norm, "R = max ‖y_k‖.")
+      .def(
+          "support",
+          [](const Trainer& self) {
+            std::vector<std::int64_t> rows, counts;
+            const auto& n = self.state().counts;
+            for (std::size_t k = 0; k < n.size(); ++k)
+              if (n[k] != 0) rows.push_back(static_cast<std::int64_t>(k)), counts.push_back(n[k]);
+            return std::pair{to_numpy(std::move(rows)), to_numpy(std::move(counts))};
+          },
+          "Rows with a count, and their counts.")
+      .def(
+          "model",
+          [](const Trainer& self) {
+            return std::tuple{to_numpy(self.model().w), self.model().bias, self.model().scale};
+          },
+          "The weights of the best check, their augmented coordinate, and the scale that repairs their slacks.");
+}
+
+void bind_certificate(nb::module_& m) {
+  m.def(
+      "margin_of_weights",
+      [](const Matrix& matrix, const Problem& problem, Vector<double> w, double b) {
+        require_rows(matrix, problem);
+        if (static_cast<std::int64_t>(w.shape(0)) != n_columns(matrix.view))
+          throw std::invalid_argument("the weights and the matrix differ in length");
+        nb::gil_scoped_release release;
+        const Bound bound = margin_of_weights(matrix.view, problem, span_of(w), b);
+        return std::pair{bound.value, bound.error};
+      },
+      "matrix"_a, "problem"_a, "w"_a, "b"_a, "The margin that weights have, and how far rounding may have moved it.");
+  m.def(
+      "bound_of_counts",
+      [](const Matrix& matrix, const Problem& problem, Vector<std::int64_t> rows, Vector<std::int64_t> counts) {
+        require_rows(matrix, problem);
+        if (rows.shape(0) != counts.shape(0)) throw std::invalid_argument("rows and counts differ in length");
+        nb::gil_scoped_release release;
+        const Bound bound = bound_of_counts(matrix.view, problem, span_of(rows), span_of(counts));
+        return std::pair{bound.value, bound.error};
+      },
+      "matrix"_a, "problem"_a, "rows"_a, "counts"_a,
+      "The bound ‖a‖/t that counts prove, and how far rounding may have moved it.");
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+  m.doc() = "The compiled core of dynmargin.";
+  bind_data(m);
+  bind_training(m);
+  bind_certificate(m);
+}

@@ -1,0 +1,1 @@
+"""One file an algorithm: how it trains on a task. Nothing here needs scikit-learn."""

@@ -1,0 +1,263 @@
+"""The certificate: two bounds on the best margin, a witness for each, and a check of both from the data alone."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+from .matrix import as_matrix
+from .problem import BinaryProblem
+
+Verdict = Literal["proven", "not proven", "altered", "other data"]
+
+
+@dataclass(frozen=True, eq=False)
+class SparseCounts:
+    """The update counts of the rows that have one.
+
+    Attributes
+    ----------
+    indices : array of int64
+        The rows, in increasing order.
+    data : array of int64
+        Their counts.
+    shape : tuple of one int
+        The number of all rows.
+    """
+
+    indices: NDArray[np.int64]
+    data: NDArray[np.int64]
+    shape: tuple[int]
+
+    @property
+    def nnz(self) -> int:
+        """The number of rows with a count."""
+        return len(self.indices)
+
+    def sum(self) -> int:
+        """All updates: t."""
+        return int(self.data.sum())
+
+    def toarray(self) -> NDArray[np.int64]:
+        """One count a row, zeros included."""
+        counts = np.zeros(self.shape, dtype=np.int64)
+        counts[self.indices] = self.data
+        return counts
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What became of a certificate when it was checked.
+
+    Attributes
+    ----------
+    verdict : {"proven", "not proven", "altered", "other data"}
+        "proven" when both bounds hold in real arithmetic for this data; "altered" when the weights or counts are not
+        those the certificate was made with; "other data" when the rows, labels or weights are not; otherwise
+        "not proven".
+    margin : float
+        The largest margin that the weights prove, or NaN when it was not computed.
+    upper_bound : float
+        The smallest upper bound that the counts prove, or NaN when it was not computed.
+    detail : str
+        A sentence on the verdict.
+    """
+
+    verdict: Verdict
+    margin: float
+    upper_bound: float
+    detail: str
+
+    def __bool__(self) -> bool:
+        return self.verdict == "proven"
+
+    def __str__(self) -> str:
+        return f"{self.verdict}: {self.detail}"
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """How good a linear classifier is, and why that is certain.
+
+    The *weights* prove a margin: no classifier needs to be trusted, only measured. The *counts* prove that no
+    classifier has a larger margin than ``upper_bound``: any non-negative combination of the patterns does (equation 4
+    of the paper). Margins are those of the extended space, where the 2-norm soft margin is a hard one; ``primal`` and
+    ``dual`` say the same in terms of LinearSVC's objective.
+
+    Attributes
+    ----------
+    margin : float
+        The weights have at least this margin, slacks chosen for them.
+    upper_bound : float
+        No classifier has a larger margin.
+    directional_margin : float
+        The smallest normalised margin of the algorithm's own final state, without choosing slacks anew: the figure in
+        the paper's tables. For information; `verify` does not look at it.
+    epsilon : float
+        The gap that was asked for.
+    weights, intercept : array of float64, float
+        The witness of ``margin``.
+    counts : SparseCounts
+        The witness of ``upper_bound``.
+    problem : BinaryProblem
+        What was asked: the positive label, the cost of slacks, the augmentation.
+    data_digest, rows_digest, witness_digest : int
+        Digests of the data, of the data whatever the order of its rows, and of the two witnesses.
+    """
+
+    margin: float
+    upper_bound: float
+    directional_margin: float
+    epsilon: float
+    weights: NDArray[np.float64]
+    intercept: float
+    counts: SparseCounts
+    problem: BinaryProblem
+    data_digest: int
+    rows_digest: int
+    witness_digest: int
+
+    @property
+    def gap(self) -> float:
+        """``1 - margin / upper_bound``: the largest fraction by which the margin can fall short of the best one."""
+        return 1 - self.margin / self.upper_bound if self.upper_bound > 0 else np.inf
+
+    @property
+    def achieved(self) -> bool:
+        """Whether the gap is at most the ``epsilon`` asked for."""
+        return self.gap <= self.epsilon
+
+    @property
+    def primal(self) -> float:
+        """LinearSVC's objective at the weights, ``1 / (2 margin²)``."""
+        return 0.5 / self.margin**2 if self.margin > 0 else np.inf
+
+    @property
+    def dual(self) -> float:
+        """A value that LinearSVC's objective cannot fall below, ``1 / (2 upper_bound²)``."""
+        return 0.5 / self.upper_bound**2 if self.upper_bound > 0 else np.inf
+
+    @property
+    def duality_gap(self) -> float:
+        """``primal - dual``; relative to ``primal`` it is ``1 - (1 - gap)²``, about twice the gap."""
+        return self.primal - self.dual if np.isfinite(self.primal) else np.inf
+
+    def __str__(self) -> str:
+        return (
+            f"margin {self.margin:.6g}, no classifier above {self.upper_bound:.6g}: "
+            f"gap {self.gap:.3g} ({'achieves' if self.achieved else 'does not achieve'} epsilon={self.epsilon:g})"
+        )
+
+    def __repr__(self) -> str:
+        return f"<Certificate: {self}>"
+
+    def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
+        """Recompute each bound from its witness and the data, rounding errors accounted for.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            The data that the classifier was trained on.
+        y : array of shape (n_samples,)
+            Its labels.
+        sample_weight : array of shape (n_samples,), optional
+            Its weights, when it was trained with any.
+
+        Returns
+        -------
+        Verification
+            True in a condition only if both bounds are proven.
+
+        Examples
+        --------
+        >>> from dynmargin import PDMClassifier
+        >>> X, y = [[0.0, 1.0], [1.0, 0.0]], [0, 1]
+        >>> PDMClassifier().fit(X, y).certificate_.verify(X, y).verdict
+        'proven'
+        """
+        if self.witness_digest != _digest_witnesses(self.weights, self.intercept, self.counts):
+            return _unproven("altered", "the weights or the counts are not those that the certificate was made with")
+        matrix = as_matrix(X)
+        weight = None if sample_weight is None else np.ascontiguousarray(sample_weight, dtype=np.float64)
+        if not len(y) == matrix.n_rows == self.counts.shape[0] or matrix.n_columns != len(self.weights):
+            return _unproven(
+                "other data", f"it was made for {self.counts.shape[0]} rows and {len(self.weights)} features"
+            )
+        if weight is not None and weight.shape != (matrix.n_rows,):
+            return _unproven("other data", "the weights are not one a row")
+        problem = self.problem.over(y, weight)
+        data_digest, rows_digest = problem.digest(matrix)
+        if data_digest != self.data_digest:
+            same = rows_digest == self.rows_digest
+            return _unproven(
+                "other data", f"the rows are {'the same in another order' if same else 'not those it was made for'}"
+            )
+
+        margin, upper_bound = _bounds(matrix, problem, self.weights, self.intercept, self.counts, errors=1)
+        failed = [
+            f"the weights prove a margin of {margin:.17g} only" if not self.margin <= margin else "",
+            f"the counts prove an upper bound of {upper_bound:.17g} only"
+            if not self.upper_bound >= upper_bound
+            else "",
+        ]
+        if any(failed):
+            return Verification("not proven", margin, upper_bound, " and ".join(filter(None, failed)))
+        detail = f"the margin is at least {self.margin:.6g} and no classifier has more than {self.upper_bound:.6g}"
+        return Verification("proven", margin, upper_bound, detail)
+
+
+def certify(
+    matrix: _core.Matrix,
+    problem: BinaryProblem,
+    over: _core.Problem,
+    digests: tuple[int, int],
+    weights: NDArray[np.float64],
+    intercept: float,
+    counts: SparseCounts,
+    *,
+    epsilon: float,
+    directional_margin: float,
+) -> Certificate:
+    """Make the certificate of weights and counts, whatever they came from.
+
+    The bounds are published three rounding errors outward, so that a verifier that sums in another order confirms them.
+    """
+    margin, upper_bound = _bounds(matrix, over, weights, intercept, counts, errors=3)
+    return Certificate(
+        margin=margin,
+        upper_bound=upper_bound,
+        directional_margin=directional_margin,
+        epsilon=epsilon,
+        weights=weights,
+        intercept=intercept,
+        counts=counts,
+        problem=problem,
+        data_digest=digests[0],
+        rows_digest=digests[1],
+        witness_digest=_digest_witnesses(weights, intercept, counts),
+    )
+
+
+def _bounds(
+    matrix: _core.Matrix,
+    problem: _core.Problem,
+    weights: NDArray[np.float64],
+    intercept: float,
+    counts: SparseCounts,
+    errors: int,
+) -> tuple[float, float]:
+    """Both bounds, rounded outward by that many error bounds."""
+    margin, margin_error = _core.margin_of_weights(matrix, problem, weights, intercept)
+    upper_bound, bound_error = _core.bound_of_counts(matrix, problem, counts.indices, counts.data)
+    return margin - errors * margin_error, upper_bound + errors * bound_error
+
+
+def _digest_witnesses(weights: NDArray[np.float64], intercept: float, counts: SparseCounts) -> int:
+    parts = (np.append(weights, intercept), counts.indices, counts.data, np.array(counts.shape, dtype=np.int64))
+    return _core.digest_words(np.concatenate([np.ascontiguousarray(part).view(np.uint64) for part in parts]))
+
+
+def _unproven(verdict: Verdict, detail: str) -> Verification:
+    return Verification(verdict, np.nan, np.nan, detail)

@@ -1,0 +1,229 @@
+"""What all classifiers share: validation, one task a class over the same packed rows, fitted attributes, prediction."""
+
+import inspect
+import logging
+import math
+import time
+import warnings
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state, compute_class_weight
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from .. import _core
+from ..matrix import as_matrix
+from ..outcome import Outcome
+from ..problem import BinaryProblem
+from ..schedule import Schedule
+from ..task import Task
+from ..training import LARGEST_COUNT, Plan, logger
+
+
+def warn_caller(message: str) -> None:
+    """Issue a ConvergenceWarning that points to the line that called `fit`, however deep it is called from."""
+    level, frame = 2, inspect.currentframe()
+    while (frame := frame and frame.f_back) and frame.f_globals.get("__name__", "").partition(".")[0] in (
+        "dynmargin",
+        "sklearn",
+    ):
+        level += 1
+    warnings.warn(message, ConvergenceWarning, stacklevel=level)
+
+
+class MarginClassifier(ClassifierMixin, BaseEstimator):
+    """Base of the classifiers that come with a certificate. Subclasses say how a two-class problem is trained."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "epsilon": [Interval(Real, 0, 1, closed="right")],
+        "C": [Interval(Real, 0, np.inf, closed="right")],
+        "fit_intercept": ["boolean"],
+        "intercept_scaling": [Interval(Real, 0, None, closed="neither")],
+        "class_weight": [dict, StrOptions({"balanced"}), None],
+        "stop": [StrOptions({"certificate", "convergence"})],
+        "schedule": [StrOptions({"fast", "paper"}), Schedule],
+        "max_time": [Interval(Real, 0, None, closed="neither"), None],
+        "max_updates": [Interval(Integral, 1, None, closed="left"), None],
+        "margin_floor": [Interval(Real, 0, None, closed="left")],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    epsilon: float
+    C: float
+    fit_intercept: bool
+    intercept_scaling: float
+    class_weight: Mapping[Any, float] | str | None
+    stop: Any
+    schedule: str | Schedule
+    max_time: float | None
+    max_updates: int | None
+    margin_floor: float
+    random_state: Any
+    verbose: int
+
+    @abstractmethod
+    def _train(self, task: Task, plan: Plan) -> Outcome:
+        """Train on one two-class problem."""
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+        """Train until the certificate asked for is proven, or a limit is met.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            float32 or float64, dense or CSR, is read as it is; anything else is converted first.
+        y : array of shape (n_samples,)
+            Labels; with more than two, each is trained against the rest.
+        sample_weight : array of shape (n_samples,), optional
+            A weight multiplies C for its row: an integer weight is a repeated row, a row of weight zero is left out.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+        """
+        started = time.perf_counter()
+        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], accept_large_sparse=True)
+        check_classification_targets(y)
+        weight = None
+        if sample_weight is not None:
+            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            if not weight.any():
+                raise ValueError(
+                    "all weights in sample_weight are zero; at least one row of each class needs a positive one"
+                )
+        self.classes_ = np.unique(y)
+        if len(self.classes_) < 2:
+            raise ValueError(f"the labels hold 1 class only ({self.classes_[0]!r}); a classifier needs two or more")
+        self._watch_log()
+
+        matrix = as_matrix(X)
+        rows = _core.pack(matrix)
+        tasks = [Task(matrix, rows, problem, y, weight, i) for i, problem in enumerate(self._problems(y))]
+        plan = Plan(
+            epsilon=float(self.epsilon),
+            stop=self.stop,
+            schedule=Schedule.named(self.schedule) if isinstance(self.schedule, str) else self.schedule,
+            seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
+            margin_floor=float(self.margin_floor),
+            max_updates=LARGEST_COUNT if self.max_updates is None else int(self.max_updates),
+            started=started,
+            warn=warn_caller,
+        )
+        outcomes: list[Outcome] = []
+        for task in tasks:
+            interrupted = any(outcome.stop_reason == "interrupted" for outcome in outcomes)
+            deadline = self._deadline(started, len(tasks) - task.index, interrupted)
+            outcomes.append(self._train(task, replace(plan, deadline=deadline)))
+        self._publish(tasks, outcomes)
+        return self
+
+    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Signed scores: ``X @ coef_.T + intercept_``.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            The rows to score.
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_classes)
+            With two classes a positive score means ``classes_[1]``.
+        """
+        check_is_fitted(self)
+        X = validate_data(
+            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], accept_large_sparse=True, reset=False
+        )
+        scores: NDArray[np.float64] = np.asarray(X @ self.coef_.T) + self.intercept_
+        return scores.ravel() if scores.shape[1] == 1 else scores
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Predict labels.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            The rows to classify.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            A label a row.
+        """
+        scores = self.decision_function(X)
+        labels: NDArray[Any] = self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+        return labels
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _problems(self, y: NDArray[Any]) -> list[BinaryProblem]:
+        """One problem for two classes, one a class for more.
+
+        Against the rest, a class weight counts for its own class only, as in LIBLINEAR.
+        """
+        C = float(self.C)
+        rho = float(self.intercept_scaling) if self.fit_intercept else 0.0
+        weights = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
+        if not all(0 <= weight < math.inf for weight in weights):
+            raise ValueError(f"class_weight must not be negative or infinite, got {self.class_weight!r}")
+
+        def cost(weight: float) -> float:
+            if weight == 0:
+                raise ValueError("a class_weight of 0 leaves no row of its class; drop those rows instead")
+            return C * float(weight)
+
+        labels = self.classes_.tolist()
+        if len(labels) == 2:
+            return [BinaryProblem(labels[1], cost(weights[1]), cost(weights[0]), rho)]
+        return [BinaryProblem(label, cost(weight), C, rho) for label, weight in zip(labels, weights, strict=True)]
+
+    def _deadline(self, started: float, tasks_left: int, interrupted: bool) -> float:
+        """Share the time left evenly among the tasks left; after Ctrl-C the rest get a first slice only."""
+        now = time.perf_counter()
+        if interrupted:
+            return now
+        return math.inf if self.max_time is None else now + (started + self.max_time - now) / tasks_left
+
+    def _publish(self, tasks: list[Task], outcomes: list[Outcome]) -> None:
+        self.certificates_ = [outcome.certificate for outcome in outcomes]
+        worst = max(outcomes, key=lambda outcome: outcome.certificate.gap)
+        self.certificate_ = worst.certificate
+        self.stop_reason_ = worst.stop_reason
+        self.coef_ = np.array([certificate.weights for certificate in self.certificates_])
+        self.intercept_ = np.array([certificate.intercept for certificate in self.certificates_])
+        self.n_updates_ = sum(outcome.updates for outcome in outcomes)
+        self.n_iter_ = max(outcome.passes for outcome in outcomes)
+        self.history_ = [check for outcome in outcomes for check in outcome.history]
+        self.support_ = np.unique(np.concatenate([certificate.counts.indices for certificate in self.certificates_]))
+        self.dual_coef_ = np.zeros((len(outcomes), len(self.support_)))
+        for row, certificate, task in zip(self.dual_coef_, self.certificates_, tasks, strict=True):
+            counts = certificate.counts
+            # t / ‖a‖² scales a to the length of the optimum: a t / ‖a‖² = u / gamma_d there.
+            scale = 1 / (certificate.upper_bound**2 * counts.sum()) if certificate.upper_bound > 0 else 0.0
+            row[np.searchsorted(self.support_, counts.indices)] = scale * task.sides[counts.indices] * counts.data
+        for label, outcome in zip(self.classes_, outcomes, strict=False):
+            if message := outcome.shortfall():
+                name = f"class {label!r}: " if len(outcomes) > 1 else ""
+                warn_caller(name + message)
+
+    def _watch_log(self) -> None:
+        """Let `verbose` show the log even where logging was never set up."""
+        if self.verbose:
+            logger.setLevel(logging.INFO)
+            if not logger.hasHandlers():
+                logger.addHandler(logging.StreamHandler())

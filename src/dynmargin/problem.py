@@ -1,0 +1,40 @@
+"""The two-class problem that a model answers: which label is the positive one, and what slacks cost."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+
+
+@dataclass(frozen=True)
+class BinaryProblem:
+    """One label against the rest.
+
+    Attributes
+    ----------
+    positive : object
+        The label of the positive side; every other label is on the negative one.
+    C_positive, C_negative : float
+        The price of a squared slack on either side, class weights included; infinite for the hard margin.
+    rho : float
+        ``intercept_scaling``, the paper's augmentation; 0 without an intercept.
+    """
+
+    positive: Any
+    C_positive: float
+    C_negative: float
+    rho: float
+
+    def sides(self, y: Any, sample_weight: NDArray[np.float64] | None) -> NDArray[np.int8]:
+        """+1 and -1 for the two sides, 0 for rows of zero weight, which are left out."""
+        sides: NDArray[np.int8] = np.where(np.asarray(y) == self.positive, 1, -1).astype(np.int8)
+        if sample_weight is not None:
+            sides[sample_weight == 0] = 0
+        return sides
+
+    def over(self, y: Any, sample_weight: NDArray[np.float64] | None = None) -> _core.Problem:
+        """State the problem over the rows that the labels `y` belong to."""
+        return _core.Problem(self.sides(y, sample_weight), self.rho, self.C_negative, self.C_positive, sample_weight)

@@ -1,0 +1,61 @@
+"""Watching the bounds move: whether a run has stalled, and how long it will take."""
+
+import math
+from collections import deque
+
+from .outcome import Check
+
+STALL_PASSES = (
+    1000  # bounds that have not moved by STALL_FRACTION in so many full passes will not do so in reasonable time
+)
+STALL_FRACTION = 0.01
+SLOW_SECONDS = 60.0  # a projected time beyond this is worth a warning,
+SLOW_AFTER_SECONDS = 2.0  # but not before the projection has something to go by
+
+
+class Progress:
+    """The recent past of a run that is to bring a gap down to epsilon."""
+
+    def __init__(self, epsilon: float) -> None:
+        self.epsilon = epsilon
+        self.best_gap = self.best_bound = math.inf
+        self.moved_at = 0  # the pass at which either last fell by STALL_FRACTION
+        self.recent: deque[tuple[float, float]] = deque()  # (seconds, gap), the last half of the time
+
+    def record(self, check: Check, gap: float) -> None:
+        """Take note of a check; `gap` is the one that the run is to close, which need not be the check's own."""
+        fallen = 1 - STALL_FRACTION
+        if gap < fallen * self.best_gap or check.upper_bound < fallen * self.best_bound:
+            self.best_gap, self.best_bound, self.moved_at = gap, check.upper_bound, check.passes
+        self.recent.append((check.time, gap))
+        while self.recent[0][0] < check.time / 2:
+            self.recent.popleft()
+
+    def stalled(self, check: Check) -> bool:
+        """Whether neither the gap nor the upper bound has fallen for too many passes."""
+        return check.passes - self.moved_at >= STALL_PASSES
+
+    def slow(self) -> bool:
+        """Whether the user should hear that this will take long."""
+        return self.recent[-1][0] > SLOW_AFTER_SECONDS and self.projected_seconds() > SLOW_SECONDS
+
+    def projected_seconds(self) -> float:
+        """When the gap will be epsilon if it goes on falling as a power of time, as over the last half of the time."""
+        (then, gap_then), (now, gap) = self.recent[0], self.recent[-1]
+        if not 0 < gap < gap_then:
+            return math.inf
+        power = math.log(gap_then / gap) / math.log(now / then)
+        log_seconds = math.log(now) + math.log(gap / self.epsilon) / power
+        return math.exp(log_seconds) if log_seconds < 700 else math.inf
+
+    def message(self, check: Check, R: float) -> str:
+        """Say how long it may take, and what to do about it."""
+        projected = self.projected_seconds()
+        expected = f"about {projected:.0f} s" if projected < 1e6 else "very long"
+        ratio = f" R/margin is {R / check.margin:.2g}." if check.margin > 0 else ""
+        return (
+            f"epsilon={self.epsilon:g} will take {expected}: "
+            f"after {check.time:.0f} s the proven gap is {check.gap:.3g}.{ratio} "
+            "Scale the features (StandardScaler, or MaxAbsScaler for sparse data), ask for a larger epsilon, "
+            "or set max_time."
+        )

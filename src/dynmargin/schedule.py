@@ -1,0 +1,80 @@
+"""In which order patterns are presented: the named schedules and the means to make others."""
+
+from dataclasses import dataclass, replace
+
+from . import _core
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Full passes and three nested active sets (Section 4 of the paper).
+
+    A pass over the full set, freshly permuted, gathers the first active set; a pass over that gathers the second, and
+    so on inwards. The order never touches the theory: every update still satisfies the rule's own condition.
+
+    Parameters
+    ----------
+    rounds : tuple of three int
+        How often the first, second and third active set are presented before control returns to the set outside.
+    widths : tuple of two float
+        A pattern enters the first (second) active set when its score is at most ``widths[0]`` (``widths[1]``) times
+        the threshold.
+    first_width : float or None
+        Stands for ``widths[0]`` in the first full pass; None for no difference.
+    single_updates_first : bool
+        No multiple updates in the first full pass.
+    shuffle_active_sets : bool
+        A fresh order for the active sets too, on every pass.
+    rule_accuracy : float
+        The rule's accuracy as a fraction of the ``epsilon`` to be certified, for ``stop="certificate"``.
+
+    Examples
+    --------
+    >>> from dynmargin import Schedule
+    >>> Schedule.named("paper").rounds
+    (9, 12, 12)
+    """
+
+    rounds: tuple[int, int, int] = (2, 3, 3)
+    widths: tuple[float, float] = (1.2, 1.03)
+    first_width: float | None = None
+    single_updates_first: bool = False
+    shuffle_active_sets: bool = True
+    rule_accuracy: float = 0.1
+
+    def __post_init__(self) -> None:
+        if len(self.rounds) != 3 or min(self.rounds) < 0:
+            raise ValueError(f"rounds must be three numbers that are not negative, got {self.rounds}")
+        if len(self.widths) != 2 or min(self.widths) < 1 or (self.first_width is not None and self.first_width < 1):
+            raise ValueError(
+                f"widths must be two numbers of at least 1, got {self.widths} and first_width {self.first_width}"
+            )
+        if not 0 < self.rule_accuracy <= 1:
+            raise ValueError(f"rule_accuracy must be in (0, 1], got {self.rule_accuracy}")
+
+    @staticmethod
+    def named(name: str) -> "Schedule":
+        """Look up the schedule called "fast" or "paper"."""
+        return NAMED[name]
+
+    def without_first_pass_rules(self) -> "Schedule":
+        """Drop what the paper prescribes for the first full pass of plain PDM only: PDM-succ and PFM do without."""
+        return replace(self, first_width=None, single_updates_first=False)
+
+    def to_core(self) -> _core.Schedule:
+        """Hand the schedule over to the compiled core."""
+        first = self.widths[0] if self.first_width is None else self.first_width
+        return _core.Schedule(self.rounds, self.widths, first, self.single_updates_first, self.shuffle_active_sets)
+
+
+NAMED = {
+    "fast": Schedule(),
+    "paper": Schedule(
+        rounds=(9, 12, 12),
+        widths=(2.2, 1.1),
+        first_width=1.1,
+        single_updates_first=True,
+        shuffle_active_sets=False,
+        rule_accuracy=1.0,
+    ),
+}

@@ -1,0 +1,129 @@
+"""The loop around the core: slices, checks, and every reason to stop.
+
+The core runs for a moment and comes back; here Python looks at the clock, at Ctrl-C and at the bounds, and decides
+whether to go on.
+"""
+
+import logging
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from . import _core
+from .certificate import Certificate
+from .outcome import Check, Outcome, StopReason
+from .progress import Progress
+from .schedule import Schedule
+from .task import Task
+
+SLICE_SECONDS = 0.05  # short enough for Ctrl-C and max_time to be felt at once
+LARGEST_COUNT = 2**53  # counts stay integers that a double holds exactly
+
+logger = logging.getLogger("dynmargin")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run is asked to do, in which order, and when it has to end all the same."""
+
+    epsilon: float
+    stop: Literal["certificate", "convergence"]
+    schedule: Schedule
+    seed: int
+    margin_floor: float = 1e-4
+    max_updates: int = LARGEST_COUNT
+    deadline: float = math.inf  # on the clock of time.perf_counter, like `started`
+    started: float = field(default_factory=time.perf_counter)
+    warn: Callable[[str], None] = logger.warning
+
+
+def train(task: Task, trainer: _core.Trainer, plan: Plan, accuracies: Sequence[float] = ()) -> Outcome:
+    """Advance a run until it has done what the plan asks for, meets a limit, or has no point in going on.
+
+    `accuracies` are those of successive runs of PDM: whenever its rule has nothing left to do, the next one is taken.
+    """
+    run = Run(task, trainer, plan, list(accuracies))
+    reason: StopReason | None = None
+    try:
+        while reason is None:
+            reason = run.advance()
+    except KeyboardInterrupt:
+        reason = "interrupted"
+    certificate = run.certificate if reason == "certificate" else None
+    certificate = certificate or task.certify(trainer, plan.epsilon)
+    run.record(certificate.margin, certificate.upper_bound)
+    return Outcome(certificate, reason, max(1, trainer.full_passes), run.history, run.R)
+
+
+class Run:
+    """A run in progress."""
+
+    def __init__(self, task: Task, trainer: _core.Trainer, plan: Plan, accuracies: list[float]) -> None:
+        self.task = task
+        self.trainer = trainer
+        self.plan = plan
+        self.accuracies = accuracies
+        self.own_rule_ends = plan.stop == "convergence" or not accuracies
+        self.R = trainer.largest_norm
+        self.progress = Progress(plan.epsilon)
+        self.warned = False
+        self.history: list[Check] = []
+        self.certificate: Certificate | None = None
+
+    def advance(self) -> StopReason | None:
+        """Train for a slice; return the reason to stop, if there is one."""
+        left = self.plan.deadline - time.perf_counter()
+        if left <= 0 and self.trainer.updates > 0:
+            return "max_time"
+        event = self.trainer.advance(max(0.0, min(SLICE_SECONDS, left)), self.plan.max_updates)
+        match event:
+            case _core.Event.full_pass:
+                return self.look()
+            case _core.Event.converged:
+                return self.look() or self.refine()
+            case _core.Event.max_updates:
+                return "max_updates"
+            case _core.Event.infeasible:
+                return "infeasible"
+            case _core.Event.exhausted:
+                return "stalled"
+        return None
+
+    def refine(self) -> StopReason | None:
+        """No pattern was misclassified in a full pass: take the next accuracy, or stop."""
+        if not self.accuracies:
+            return "converged" if self.own_rule_ends else "stalled"
+        self.trainer.set_rule(_core.DynamicMargin(self.accuracies.pop(0)))
+        return None
+
+    def look(self) -> StopReason | None:
+        """Check the bounds; return the reason to stop that they give, if they do."""
+        bounds, plan = self.trainer.check(), self.plan
+        check = self.record(bounds.margin, bounds.upper_bound)
+        if self.task.over.hard_margin and bounds.upper_bound <= plan.margin_floor * self.R:
+            return "inseparable"
+        gap = check.gap
+        if plan.stop == "convergence":  # the rule itself must be content, with its own margin
+            gap = 1 - bounds.directional_margin / bounds.upper_bound
+        elif gap <= plan.epsilon:
+            self.certificate = self.task.certify(self.trainer, plan.epsilon)
+            if self.certificate.achieved:
+                return "certificate"
+        self.progress.record(check, gap)
+        if not self.warned and self.progress.slow():
+            self.warned = True
+            plan.warn(self.progress.message(check, self.R))
+        return "stalled" if self.progress.stalled(check) else None
+
+    def record(self, margin: float, upper_bound: float) -> Check:
+        """Add a line to the history and to the log."""
+        elapsed = time.perf_counter() - self.plan.started
+        check = Check(elapsed, self.trainer.full_passes, self.trainer.updates, margin, upper_bound, self.task.index)
+        self.history.append(check)
+        logger.info(
+            "problem %d: %.2f s, %d passes, %d updates, margin %.6g, upper bound %.6g, gap %.3g",
+            *(self.task.index, elapsed, check.passes, check.updates, margin, upper_bound, check.gap),
+        )
+        return check

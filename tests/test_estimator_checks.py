@@ -1,0 +1,22 @@
+"""Every scikit-learn estimator check."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from dynmargin import PDMClassifier, PFMClassifier
+
+# These compare a weighted with a repeated fit to 1e-7, which an algorithm that stops at epsilon cannot meet;
+# `test_weights.py` takes their place.
+EXPECTED_FAILURES = {
+    "check_sample_weight_equivalence_on_dense_data": "stops at epsilon, not at 1e-7",
+    "check_sample_weight_equivalence_on_sparse_data": "stops at epsilon, not at 1e-7",
+}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@parametrize_with_checks(
+    [PDMClassifier(), PDMClassifier(eta=8), PDMClassifier(schedule="paper", stop="convergence"), PFMClassifier()],
+    expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
+)
+def test_estimator_check(estimator, check):
+    check(estimator)
