@@ -145,7 +145,7 @@ class Trainer {
 
       const double q = patterns.squared_norm(k);
       if (rule.infeasible(q)) return Event::infeasible;
-      std::int64_t lambda = single || state_.t == 0 ? 1 : rule.multiplicity(p, q, state_);
+      std::int64_t lambda = single ? 1 : rule.multiplicity(p, q, state_);
       lambda = std::min(lambda, max_updates - state_.t);
       if (lambda > largest_count - state_.t) return Event::exhausted;
       patterns.add_to(state_, k, lambda, p, q);

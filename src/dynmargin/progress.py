@@ -22,13 +22,13 @@ class Progress:
         self.moved_at = 0  # the pass at which either last fell by STALL_FRACTION
         self.recent: deque[tuple[float, float]] = deque()  # (seconds, gap), the last half of the time
 
-    def record(self, check: Check, gap: float) -> None:
-        """Take note of a check; `gap` is the one that the run is to close, which need not be the check's own."""
+    def record(self, check: Check, gap: float, seconds: float) -> None:
+        """Take note of a check; `gap` is the one that the run is to close, `seconds` the time it has had for it."""
         fallen = 1 - STALL_FRACTION
         if gap < fallen * self.best_gap or check.upper_bound < fallen * self.best_bound:
             self.best_gap, self.best_bound, self.moved_at = gap, check.upper_bound, check.passes
-        self.recent.append((check.time, gap))
-        while self.recent[0][0] < check.time / 2:
+        self.recent.append((seconds, gap))
+        while self.recent[0][0] < seconds / 2:
             self.recent.popleft()
 
     def stalled(self, check: Check) -> bool:

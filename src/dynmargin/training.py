@@ -19,6 +19,7 @@ from .schedule import Schedule
 from .task import Task
 
 SLICE_SECONDS = 0.05  # short enough for Ctrl-C and max_time to be felt at once
+LOOKS_PER_DOUBLING = 100  # long runs of short passes are looked at less often: about so often while the passes double
 LARGEST_COUNT = 2**53  # counts stay integers that a double holds exactly
 
 logger = logging.getLogger("dynmargin")
@@ -67,8 +68,10 @@ class Run:
         self.accuracies = accuracies
         self.own_rule_ends = plan.stop == "convergence" or not accuracies
         self.R = trainer.largest_norm
+        self.began = time.perf_counter()
         self.progress = Progress(plan.epsilon)
         self.warned = False
+        self.next_look = 1
         self.history: list[Check] = []
         self.certificate: Certificate | None = None
 
@@ -80,7 +83,7 @@ class Run:
         event = self.trainer.advance(max(0.0, min(SLICE_SECONDS, left)), self.plan.max_updates)
         match event:
             case _core.Event.full_pass:
-                return self.look()
+                return self.look() if self.trainer.full_passes >= self.next_look else None
             case _core.Event.converged:
                 return self.look() or self.refine()
             case _core.Event.max_updates:
@@ -101,6 +104,7 @@ class Run:
     def look(self) -> StopReason | None:
         """Check the bounds; return the reason to stop that they give, if they do."""
         bounds, plan = self.trainer.check(), self.plan
+        self.next_look = self.trainer.full_passes + max(1, self.trainer.full_passes // LOOKS_PER_DOUBLING)
         check = self.record(bounds.margin, bounds.upper_bound)
         if self.task.over.hard_margin and bounds.upper_bound <= plan.margin_floor * self.R:
             return "inseparable"
@@ -111,7 +115,7 @@ class Run:
             self.certificate = self.task.certify(self.trainer, plan.epsilon)
             if self.certificate.achieved:
                 return "certificate"
-        self.progress.record(check, gap)
+        self.progress.record(check, gap, time.perf_counter() - self.began)
         if not self.warned and self.progress.slow():
             self.warned = True
             plan.warn(self.progress.message(check, self.R))

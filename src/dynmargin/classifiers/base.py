@@ -125,7 +125,8 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
         for task in tasks:
             interrupted = any(outcome.stop_reason == "interrupted" for outcome in outcomes)
             deadline = self._deadline(started, len(tasks) - task.index, interrupted)
-            outcomes.append(self._train(task, replace(plan, deadline=deadline)))
+            outcome = self._train(task, replace(plan, deadline=deadline))
+            outcomes.append(replace(outcome, stop_reason="interrupted") if interrupted else outcome)
         self._publish(tasks, outcomes)
         return self
 
@@ -216,10 +217,12 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
             # t / ‖a‖² scales a to the length of the optimum: a t / ‖a‖² = u / gamma_d there.
             scale = 1 / (certificate.upper_bound**2 * counts.sum()) if certificate.upper_bound > 0 else 0.0
             row[np.searchsorted(self.support_, counts.indices)] = scale * task.sides[counts.indices] * counts.data
-        for label, outcome in zip(self.classes_, outcomes, strict=False):
-            if message := outcome.shortfall():
-                name = f"class {label!r}: " if len(outcomes) > 1 else ""
-                warn_caller(name + message)
+        if message := worst.shortfall():
+            if len(outcomes) > 1:
+                short = sum(outcome.shortfall() is not None for outcome in outcomes)
+                label = self.classes_.tolist()[outcomes.index(worst)]
+                message = f"{short} of {len(outcomes)} classes fell short, class {label!r} most: {message}"
+            warn_caller(message)
 
     def _watch_log(self) -> None:
         """Let `verbose` show the log even where logging was never set up."""

@@ -1,0 +1,42 @@
+import os
+
+os.environ.setdefault(
+    "SCIPY_ARRAY_API", "1"
+)  # before scipy is loaded: scikit-learn skips its array API check without it
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import settings
+from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.preprocessing import StandardScaler
+
+settings.register_profile("dynmargin", deadline=None, derandomize=True)
+settings.load_profile("dynmargin")
+
+
+@pytest.fixture(scope="session")
+def breast_cancer():
+    X, y = load_breast_cancer(return_X_y=True)
+    return StandardScaler().fit_transform(X), y
+
+
+@pytest.fixture(scope="session")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    return X / 16, y
+
+
+@pytest.fixture(scope="session")
+def data_dir():
+    """The folder with the large real data sets; they are not part of the project."""
+    folder = os.environ.get("DYNMARGIN_DATA")
+    if not folder:
+        pytest.skip("DYNMARGIN_DATA does not name the folder with the large data sets")
+    return Path(folder)
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)

@@ -1,0 +1,1 @@
+"""The algorithms in plain NumPy, written to be read; the core must agree with them update by update."""

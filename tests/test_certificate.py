@@ -1,0 +1,199 @@
+"""Every published bound is true in real arithmetic, and a certificate that was tampered with is found out."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from reference.optimum import best_soft_margin
+
+from dynmargin import PDMClassifier, PFMClassifier, SparseCounts, _core
+
+finite = st.floats(-1e3, 1e3).filter(lambda x: x == 0 or abs(x) > 1e-3)
+
+
+@st.composite
+def data(draw, elements=finite, max_rows=8):
+    m, d = draw(st.integers(2, max_rows)), draw(st.integers(1, 4))
+    X = np.array(draw(st.lists(st.lists(elements, min_size=d, max_size=d), min_size=m, max_size=m)))
+    sides = np.array(draw(st.lists(st.sampled_from([-1, 1]), min_size=m, max_size=m)), np.int8)
+    assume(len(set(sides)) == 2)
+    return X, sides
+
+
+def fractions(values):
+    return [Fraction(float(v)) for v in values]
+
+
+def dot(a, b):
+    return sum((x * y for x, y in zip(a, b, strict=True)), Fraction(0))
+
+
+@given(data(), st.data(), st.sampled_from([0.1, 1.0, 7.3, np.inf]), st.sampled_from([0.0, 1.0, 0.3]))
+@settings(max_examples=200)
+def test_margin_of_weights_encloses_the_exact_one(problem, more, C, rho):
+    X, sides = problem
+    w = np.array(
+        more.draw(
+            st.lists(st.floats(-10, 10).filter(lambda x: abs(x) > 1e-6), min_size=X.shape[1], max_size=X.shape[1])
+        )
+    )
+    b = more.draw(st.floats(-10, 10).filter(lambda x: abs(x) > 1e-6)) if rho else 0.0
+    value, error = _core.margin_of_weights(_core.dense(X), _core.Problem(sides, rho, C, C), w, b)
+    norm2 = dot(fractions(w), fractions(w)) + ((Fraction(b) / Fraction(rho)) ** 2 if rho else 0)
+    scores = [int(side) * (dot(fractions(w), fractions(x)) + Fraction(b)) for side, x in zip(sides, X, strict=True)]
+    low, high = Fraction(value - error), Fraction(value + error)
+    if np.isinf(C):
+        assert low * abs(low) * norm2 <= min(scores) * abs(min(scores)) <= high * abs(high) * norm2
+    else:
+        F = norm2 + 2 * Fraction(C) * sum(max(Fraction(0), 1 - s) ** 2 for s in scores)
+        assert low**2 * F <= 1 <= high**2 * F
+    assert error <= 1e-9 * (1 + abs(value)) * (1 + float(max(abs(s) for s in scores)))
+
+
+@given(data(), st.data(), st.sampled_from([0.1, 1.0, 7.3, np.inf]), st.sampled_from([0.0, 1.0, 0.3]))
+@settings(max_examples=200)
+def test_bound_of_counts_encloses_the_exact_one(problem, more, C, rho):
+    X, sides = problem
+    counts = np.array(more.draw(st.lists(st.integers(0, 2**45), min_size=len(X), max_size=len(X))))
+    assume(counts.any())
+    support = np.flatnonzero(counts)
+    value, error = _core.bound_of_counts(_core.dense(X), _core.Problem(sides, rho, C, C), support, counts[support])
+    signed = [int(n) * int(side) for n, side in zip(counts, sides, strict=True)]
+    dense = [sum((n * Fraction(float(x)) for n, x in zip(signed, column, strict=True)), Fraction(0)) for column in X.T]
+    norm2 = dot(dense, dense) + (sum(signed) * Fraction(rho)) ** 2
+    norm2 += 0 if np.isinf(C) else sum(n * n for n in signed) / (2 * Fraction(C))
+    t = int(counts.sum())
+    assert max(Fraction(0), Fraction(value - error)) ** 2 * t * t <= norm2 <= Fraction(value + error) ** 2 * t * t
+    assert error <= 1e-9 * max(1.0, value) + 1e-24 * float(np.abs(X).max())
+
+
+def test_cancellation_does_not_spoil_the_upper_bound():
+    """Two almost opposite patterns, huge counts: what is left is small, and still right to nine digits."""
+    X = np.array([[1.0, 1e-7], [1.0, -1e-7], [0.1, 0.3]])
+    sides = np.array([1, -1, 1], np.int8)
+    counts = np.array([2**50, 2**50, 1])
+    value, error = _core.bound_of_counts(
+        _core.dense(X), _core.Problem(sides, 0.0, np.inf, np.inf), np.arange(3), counts
+    )
+    assert value == pytest.approx(1e-7, rel=1e-9)
+    assert error < 1e-9 * value
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@given(
+    data(elements=st.floats(-3, 3), max_rows=12),
+    st.sampled_from([0.05, 1.0, 20.0]),
+    st.sampled_from([0.3, 0.05, 0.01]),
+    st.sampled_from([PDMClassifier(), PDMClassifier(eta=8), PDMClassifier(schedule="paper"), PFMClassifier()]),
+)
+@settings(max_examples=150)
+def test_the_certificate_brackets_the_best_margin(problem, C, epsilon, classifier):
+    X, sides = problem
+    classifier.set_params(C=C, epsilon=epsilon, random_state=0).fit(X, sides)
+    certificate = classifier.certificate_
+    best = best_soft_margin(X, sides, 1.0, 2 * C)
+    assert certificate.margin <= best * (1 + 1e-9)
+    assert certificate.upper_bound >= best * (1 - 1e-9)
+    assert certificate.directional_margin <= best * (1 + 1e-9)
+    assert certificate.verify(X, sides).verdict == "proven"
+    assert certificate.achieved == (certificate.gap <= epsilon)
+    assert certificate.achieved or classifier.stop_reason_ != "certificate"
+    assert (certificate.dual / certificate.primal) ** 0.5 == pytest.approx(1 - certificate.gap)
+
+
+@given(st.integers(0, 2**31), st.integers(2, 30), st.integers(1, 5), st.sampled_from([0.1, 0.01]))
+@settings(max_examples=60)
+def test_the_hard_margin_is_bracketed_too(seed, m, d, epsilon):
+    """Separable by construction, with a known lower bound of the best margin."""
+    random = np.random.default_rng(seed)
+    u = random.normal(size=d + 1)
+    u /= np.linalg.norm(u)
+    X = random.normal(size=(m, d))
+    scores = X @ u[:-1] + u[-1]
+    X, sides = X[abs(scores) > 0.1], np.sign(scores[abs(scores) > 0.1]).astype(np.int8)
+    assume(len(set(sides)) == 2)
+    classifier = PDMClassifier(epsilon, C=np.inf, random_state=0).fit(X, sides)
+    known = (sides * (X @ u[:-1] + u[-1])).min()
+    certificate = classifier.certificate_
+    assert certificate.achieved
+    assert certificate.upper_bound >= known
+    assert certificate.margin >= (1 - epsilon) * known
+    assert certificate.verify(X, sides)
+    decision = sides * classifier.decision_function(X)
+    assert decision.min() == pytest.approx(1, rel=1e-9)  # the canonical scale
+
+
+@pytest.fixture(scope="module")
+def trained(breast_cancer):
+    X, y = breast_cancer
+    return X, y, PDMClassifier(random_state=0).fit(X, y).certificate_
+
+
+def test_a_true_certificate_is_proven_in_any_container(trained):
+    X, y, certificate = trained
+    for same in (X, np.asfortranarray(X), sp.csr_matrix(X), sp.csr_array(X), sp.csc_array(X), X.tolist()):
+        assert certificate.verify(same, y).verdict == "proven"
+    assert certificate.verify(X, y.tolist())
+
+
+def test_a_bound_moved_by_a_millionth_is_not_proven(trained):
+    X, y, certificate = trained
+    for changed in (
+        replace(certificate, upper_bound=certificate.upper_bound * (1 - 1e-6)),
+        replace(certificate, margin=certificate.margin * (1 + 1e-6)),
+    ):
+        verification = changed.verify(X, y)
+        assert verification.verdict == "not proven"
+        assert not verification
+    weaker = replace(certificate, upper_bound=certificate.upper_bound * 1.1, margin=certificate.margin * 0.9)
+    assert weaker.verify(X, y).verdict == "proven"
+
+
+def test_changed_witnesses_are_altered(trained):
+    X, y, certificate = trained
+    counts = certificate.counts
+    more = SparseCounts(counts.indices, counts.data + 1, counts.shape)
+    assert replace(certificate, counts=more).verify(X, y).verdict == "altered"
+    assert replace(certificate, weights=certificate.weights * 1.001).verify(X, y).verdict == "altered"
+    assert replace(certificate, intercept=certificate.intercept + 1e-9).verify(X, y).verdict == "altered"
+
+
+def test_other_data_is_told(trained):
+    X, y, certificate = trained
+    changed = X.copy()
+    changed[3, 4] += 1e-12
+    for other in ((changed, y), (X, 1 - y), (X[:-1], y[:-1]), (X[:, :-1], y), (np.nan * X, y)):
+        assert certificate.verify(*other).verdict == "other data"
+    assert certificate.verify(X, y, sample_weight=np.full(len(y), 2.0)).verdict == "other data"
+    assert certificate.verify(X, y, sample_weight=np.ones(len(y))).verdict == "proven"
+    reordered = certificate.verify(X[::-1], y[::-1])
+    assert reordered.verdict == "other data"
+    assert "another order" in reordered.detail
+
+
+def test_counts_are_sparse_integers(trained):
+    X, _, certificate = trained
+    counts = certificate.counts
+    assert counts.data.dtype == np.int64
+    assert counts.toarray().sum() == counts.sum() == counts.data.sum()
+    assert counts.shape == (len(X),)
+    assert counts.nnz == np.count_nonzero(counts.toarray()) < len(X)
+
+
+def test_the_text_says_what_is_proven(trained):
+    certificate = trained[2]
+    assert "achieves epsilon=0.01" in str(certificate)
+    assert f"{certificate.margin:.6g}" in repr(certificate)
+
+
+def test_an_optimum_of_zero_weights_is_certified():
+    """The same rows on both sides: the best weights are none, and that is proven like any other optimum."""
+    X = np.array([[1.0], [1.0], [-2.0], [-2.0]])
+    classifier = PDMClassifier(random_state=0).fit(X, [0, 1, 0, 1])
+    assert classifier.certificate_.achieved
+    assert classifier.certificate_.verify(X, [0, 1, 0, 1])
+    assert np.abs(classifier.coef_).max() < 0.1

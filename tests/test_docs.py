@@ -1,0 +1,40 @@
+"""What the README, the docs and the docstrings show runs as printed."""
+
+import doctest
+import importlib
+import pkgutil
+import re
+from pathlib import Path
+
+import matplotlib
+import pytest
+
+import dynmargin
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+MODULES = [
+    module.name for module in pkgutil.walk_packages(dynmargin.__path__, "dynmargin.") if "_core" not in module.name
+]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_code_of_a_page_runs(page, monkeypatch, tmp_path):
+    """Blocks of a page share their names, from top to bottom."""
+    matplotlib.use("agg")
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    for block in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL):
+        exec(compile(block, str(page), "exec"), names)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_links_of_a_page_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), target
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_doctests(module):
+    assert doctest.testmod(importlib.import_module(module)).failed == 0

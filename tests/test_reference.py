@@ -1,0 +1,125 @@
+"""The core makes the same updates as the plain NumPy reference: same patterns, same multiplicities, same counts.
+
+Data are small integers and accuracies dyadic fractions, so float64 is exact and there is nothing to tolerate.
+"""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference.patterns import extended_patterns
+from reference.presentation import Run
+from reference.rules import DynamicMargin, FixedMargin
+
+from dynmargin import Schedule, _core
+
+PASSES, UPDATES = 6, 3000
+ONGOING = (_core.Event.slice_over, _core.Event.full_pass)
+
+
+@st.composite
+def problems(draw):
+    m, d = draw(st.integers(2, 9)), draw(st.integers(1, 4))
+    X = np.array(draw(st.lists(st.lists(st.integers(-3, 3), min_size=d, max_size=d), min_size=m, max_size=m)), float)
+    sides = np.array(draw(st.lists(st.sampled_from([-1, 1]), min_size=m, max_size=m)), np.int8)
+    return X, sides, draw(st.sampled_from([0.0, 1.0, 2.0])), draw(st.sampled_from([0.0, 0.5, 1.0, 2.0]))
+
+
+schedules = st.builds(
+    Schedule,
+    rounds=st.tuples(*[st.integers(0, 3)] * 3),
+    widths=st.tuples(*[st.sampled_from([1.0, 1.25, 2.0])] * 2),
+    first_width=st.sampled_from([None, 1.5]),
+    single_updates_first=st.booleans(),
+    shuffle_active_sets=st.booleans(),
+)
+
+
+def core_run(problem, core_rule, schedule, seed, max_updates=UPDATES, seconds=1.0):
+    X, sides, rho, delta = problem
+    C = np.inf if delta == 0 else 1 / (2 * delta**2)
+    rows = _core.pack(_core.dense(X))
+    trainer = _core.Trainer(rows, _core.Problem(sides, rho, C, C), core_rule, schedule.to_core(), seed)
+    trainer.record_updates()
+    while trainer.full_passes < PASSES and trainer.advance(seconds, max_updates) in ONGOING:
+        pass
+    return trainer
+
+
+def agree(trainer, reference):
+    """The core may stop between two full passes, the reference only at one: compare what both have done."""
+    done = len(trainer.recorded_updates)
+    assert trainer.recorded_updates == reference.updates[:done]
+    return done
+
+
+@given(problems(), schedules, st.sampled_from([1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4, 1.0]), st.integers(0, 2**40))
+@settings(max_examples=600)
+def test_pdm_makes_the_same_updates(problem, schedule, eps, seed):
+    trainer = core_run(problem, _core.DynamicMargin(eps), schedule, seed)
+    reference = Run(extended_patterns(*problem), DynamicMargin(eps), schedule, seed, UPDATES)
+    reference.run(PASSES)
+    assert agree(trainer, reference) > 0
+    a = sum((count * extended_patterns(*problem)[k] for k, count in trainer.recorded_updates), start=0 * reference.a)
+    assert trainer.norm2 == a @ a
+    indices, counts = trainer.support()
+    expected = np.zeros(len(problem[0]), np.int64)
+    for k, count in trainer.recorded_updates:
+        expected[k] += count
+    assert np.array_equal(indices, np.flatnonzero(expected))
+    assert np.array_equal(counts, expected[expected > 0])
+
+
+@given(problems(), schedules, st.sampled_from([1 / 8, 1 / 2, 1.0, 3.0]), st.integers(0, 2**40))
+@settings(max_examples=600)
+def test_pfm_makes_the_same_updates(problem, schedule, beta, seed):
+    trainer = core_run(problem, _core.FixedMargin(beta), schedule, seed)
+    reference = Run(extended_patterns(*problem), FixedMargin(beta), schedule, seed, UPDATES)
+    reference.run(PASSES)
+    agree(trainer, reference)
+
+
+@given(problems(), schedules, st.sampled_from([1 / 8, 1 / 2]), st.integers(0, 2**40))
+@settings(max_examples=50)
+def test_convergence_is_convergence(problem, schedule, eps, seed):
+    X, sides, rho, delta = problem
+    C = np.inf if delta == 0 else 1 / (2 * delta**2)
+    trainer = _core.Trainer(
+        _core.pack(_core.dense(X)), _core.Problem(sides, rho, C, C), _core.DynamicMargin(eps), schedule.to_core(), seed
+    )
+    event = _core.Event.full_pass
+    for _ in range(300):
+        event = trainer.advance(1.0, 10**6)
+        if event not in ONGOING:
+            break
+    if event is not _core.Event.converged:
+        return  # not separable, or slow: nothing is claimed
+    Y = extended_patterns(*problem)
+    counts = np.zeros(len(Y))
+    indices, data = trainer.support()
+    counts[indices] = data
+    a, t = counts @ Y, counts.sum()
+    assert (t * (Y @ a) > (1 - eps) * (a @ a)).all()
+    assert trainer.check().directional_margin == pytest.approx((Y @ a).min() / np.linalg.norm(a))
+
+
+def test_slices_do_not_matter(breast_cancer):
+    X, y = breast_cancer
+    runs = []
+    for seconds in (0.0, 1e-5, 10.0):
+        sides = np.where(y == 1, 1, -1).astype(np.int8)
+        trainer = _core.Trainer(
+            _core.pack(_core.dense(X)),
+            _core.Problem(sides, 1.0, 1.0, 1.0),
+            _core.DynamicMargin(0.01),
+            Schedule().to_core(),
+            7,
+        )
+        while trainer.full_passes < 20:
+            trainer.advance(seconds)
+            if seconds == 1e-5:
+                trainer.check()  # looking changes nothing either
+        while trainer.updates < 30_000:
+            trainer.advance(seconds, 30_000)
+        runs.append((trainer.norm2, *map(tuple, trainer.support())))
+    assert runs[0] == runs[1] == runs[2]
