@@ -10,7 +10,7 @@ STALL_PASSES = (
 )
 STALL_FRACTION = 0.01
 SLOW_SECONDS = 60.0  # a projected time beyond this is worth a warning,
-SLOW_AFTER_SECONDS = 2.0  # but not before the projection has something to go by
+SLOW_AFTER_SECONDS, SLOW_AFTER_CHECKS = 2.0, 5  # but not before the projection has something to go by
 
 
 class Progress:
@@ -20,6 +20,7 @@ class Progress:
         self.epsilon = epsilon
         self.best_gap = self.best_bound = math.inf
         self.moved_at = 0  # the pass at which either last fell by STALL_FRACTION
+        self.checks = 0
         self.recent: deque[tuple[float, float]] = deque()  # (seconds, gap), the last half of the time
 
     def record(self, check: Check, gap: float, seconds: float) -> None:
@@ -27,6 +28,7 @@ class Progress:
         fallen = 1 - STALL_FRACTION
         if gap < fallen * self.best_gap or check.upper_bound < fallen * self.best_bound:
             self.best_gap, self.best_bound, self.moved_at = gap, check.upper_bound, check.passes
+        self.checks += 1
         self.recent.append((seconds, gap))
         while self.recent[0][0] < seconds / 2:
             self.recent.popleft()
@@ -37,7 +39,8 @@ class Progress:
 
     def slow(self) -> bool:
         """Whether the user should hear that this will take long."""
-        return self.recent[-1][0] > SLOW_AFTER_SECONDS and self.projected_seconds() > SLOW_SECONDS
+        enough = self.recent[-1][0] > SLOW_AFTER_SECONDS and self.checks >= SLOW_AFTER_CHECKS
+        return enough and self.projected_seconds() > SLOW_SECONDS
 
     def projected_seconds(self) -> float:
         """When the gap will be epsilon if it goes on falling as a power of time, as over the last half of the time."""
