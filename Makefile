@@ -5,13 +5,16 @@
 # Each makes .venv and installs what it needs there; nothing outside .venv is touched. PYTHON=... chooses the interpreter.
 
 PYTHON ?= python3
-CXX ?= c++
+ifeq ($(origin CXX),default)
+CXX := c++
+endif
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
-SOURCES := pyproject.toml CMakeLists.txt README.md LICENSE $(shell find src cpp -type f -not -name '*.pyc')
+SOURCES := pyproject.toml CMakeLists.txt $(shell find src cpp -type f -not -name '*.pyc')
 
 # Whatever the tools write on the side stays in .venv too.
+export PIP_CACHE_DIR := $(CURDIR)/$(VENV)/pip
 export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/pycache
 export MPLCONFIGDIR := $(CURDIR)/$(VENV)/matplotlib
 export MYPY_CACHE_DIR := $(CURDIR)/$(VENV)/mypy
@@ -25,7 +28,7 @@ demo: $(VENV)/with-plots
 	$(BIN)/python examples/demo.py $(VENV)/convergence.png
 
 test: $(VENV)/with-test
-	$(BIN)/python -m pytest -o cache_dir=$(VENV)/pytest
+	$(BIN)/python -m pytest
 
 lint: $(VENV)/with-lint
 	$(BIN)/ruff check .

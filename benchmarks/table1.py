@@ -10,7 +10,7 @@ import time
 
 from dynmargin import PDMClassifier, PFMClassifier
 
-from .sets import SETS
+from .sets import PAPER_SETS
 
 # margin x 1e4, updates in millions, seconds on the authors' machine; Web's 739.4 million updates of PDM are a misprint
 PAPER = {
@@ -49,7 +49,7 @@ def main():
         LINE.format("set", "algorithm", "margin", "paper", "ratio", "updates", "paper", "ratio", "seconds", "verdict")
     )
     for name in arguments.sets.split(","):
-        problem = SETS[name]
+        problem = PAPER_SETS[name]
         X, y = problem.load(arguments.data_dir)
         betas = []
         for column in ("PDM", "PFM", "PDM-succ"):

@@ -12,6 +12,7 @@
 
 #include "dynmargin/certificate.hpp"
 #include "dynmargin/digest.hpp"
+#include "dynmargin/newton.hpp"
 #include "dynmargin/trainer.hpp"
 
 namespace nb = nanobind;
@@ -91,6 +92,11 @@ void require_rows(const Matrix& matrix, const Problem& problem) {
     throw std::invalid_argument("the problem and the matrix differ in length");
 }
 
+void require_length(const PackedRows& rows, std::size_t length) {
+  if (length != static_cast<std::size_t>(rows.n_columns) + 1)
+    throw std::invalid_argument("a vector needs n_columns + 1 coordinates");
+}
+
 // Rows, sides and weights: the digest with the order of the rows and the one without.
 std::pair<std::uint64_t, std::uint64_t> digest_data(const std::vector<std::uint64_t>& row_digests,
                                                     const Problem& problem) {
@@ -136,8 +142,10 @@ void bind_data(nb::module_& m) {
              std::optional<Vector<double>> weight) {
             if (weight && weight->shape(0) != sides.shape(0))
               throw std::invalid_argument("sample_weight and sides differ in length");
-            new (self)
-                Problem{copy_of(sides), rho, C_negative, C_positive, weight ? copy_of(*weight) : std::vector<double>{}};
+            Problem problem{copy_of(sides), rho, C_negative, C_positive,
+                            weight ? copy_of(*weight) : std::vector<double>{}};
+            problem.require_valid();
+            new (self) Problem(std::move(problem));
           },
           "sides"_a, "rho"_a, "C_negative"_a, "C_positive"_a, "sample_weight"_a = nb::none())
       .def_prop_ro("hard_margin", &Problem::hard_margin)
@@ -152,9 +160,17 @@ void bind_data(nb::module_& m) {
           "digest",
           [](const Problem& self, const Matrix& matrix) {
             require_rows(matrix, self);
+            nb::gil_scoped_release release;
             return digest_data(std::visit([](const auto& view) { return digest_rows(view); }, matrix.view), self);
           },
           "matrix"_a, "Digests of rows, sides and weights: with and without the order of the rows.");
+  m.def(
+      "largest_norm",
+      [](const PackedRows& rows, const Problem& problem) {
+        require_rows(rows, problem);
+        return largest_norm(rows, problem);
+      },
+      "rows"_a, "problem"_a, "R = max ‖y_k‖.");
   m.def(
       "digest_words",
       [](Vector<std::uint64_t> words) {
@@ -166,12 +182,8 @@ void bind_data(nb::module_& m) {
 }
 
 void bind_training(nb::module_& m) {
-  nb::class_<DynamicMargin>(m, "DynamicMargin", "PDM's rule.")
-      .def(nb::init<double>(), "eps"_a)
-      .def_ro("eps", &DynamicMargin::eps);
-  nb::class_<FixedMargin>(m, "FixedMargin", "PFM's rule.")
-      .def(nb::init<double>(), "beta"_a)
-      .def_ro("beta", &FixedMargin::beta);
+  nb::class_<DynamicMargin>(m, "DynamicMargin", "PDM's rule.").def(nb::init<double>(), "eps"_a);
+  nb::class_<FixedMargin>(m, "FixedMargin", "PFM's rule.").def(nb::init<double>(), "beta"_a);
 
   nb::class_<Schedule>(m, "Schedule", "The order of presentation.")
       .def(
@@ -213,7 +225,6 @@ void bind_training(nb::module_& m) {
       .def_prop_ro("full_passes", &Trainer::full_passes)
       .def_prop_ro("visits", &Trainer::visits)
       .def_prop_ro("norm2", [](const Trainer& self) { return self.state().norm2; })
-      .def_prop_ro("largest_norm", &Trainer::largest_norm, "R = max ‖y_k‖.")
       .def(
           "support",
           [](const Trainer& self) {
@@ -257,6 +268,30 @@ void bind_certificate(nb::module_& m) {
       "The bound ‖a‖/t that counts prove, and how far rounding may have moved it.");
 }
 
+void bind_newton(nb::module_& m) {
+  nb::class_<Newton>(m, "Newton",
+                     "LinearSVC's objective at a point that moves, and the passes that Newton's method needs.")
+      .def(
+          "__init__",
+          [](Newton* self, std::shared_ptr<PackedRows> rows, std::shared_ptr<Problem> problem,
+             Vector<std::uint32_t> members, Vector<double> w, double scale) {
+            require_rows(*rows, *problem);
+            require_length(*rows, w.shape(0));
+            for (std::uint32_t k : span_of(members))
+              if (k >= rows->n_rows) throw std::invalid_argument("a member is no row");
+            nb::gil_scoped_release release;
+            new (self) Newton(std::move(rows), std::move(problem), copy_of(members), copy_of(w), scale);
+          },
+          "rows"_a, "problem"_a, "members"_a, "w"_a, "scale"_a = 1.0)
+      .def("w", [](const Newton& self) { return to_numpy(self.w()); })
+      .def(
+          "dual_weights", [](const Newton& self) { return to_numpy(self.dual_weights()); }, "One a member.")
+      .def_prop_ro("margin", &Newton::margin)
+      .def_prop_ro("upper_bound", &Newton::upper_bound)
+      .def("step", &Newton::step, nb::call_guard<nb::gil_scoped_release>(),
+           "Go to the lowest point along Newton's direction.");
+}
+
 }  // namespace
 
 NB_MODULE(_core, m) {
@@ -264,4 +299,5 @@ NB_MODULE(_core, m) {
   bind_data(m);
   bind_training(m);
   bind_certificate(m);
+  bind_newton(m);
 }

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from reference.optimum import best_soft_margin
 
 from dynmargin import PDMClassifier, PFMClassifier, SparseCounts, _core
+from dynmargin.certificate import _digest_witnesses
+from dynmargin.matrix import as_matrix
 
 finite = st.floats(-1e3, 1e3).filter(lambda x: x == 0 or abs(x) > 1e-3)
 
@@ -83,6 +85,45 @@ def test_cancellation_does_not_spoil_the_upper_bound():
     assert error < 1e-9 * value
 
 
+@given(st.integers(0, 2**31))
+@settings(max_examples=100)
+def test_scores_that_cancel_are_enclosed(seed):
+    """Rows almost orthogonal to the weights: the scores are mostly rounding error, and the bound knows."""
+    random = np.random.default_rng(seed)
+    w = random.normal(size=40) * 1e3
+    X = random.normal(size=(4, 40)) * 1e3
+    X -= np.outer(X @ w / (w @ w), w)
+    sides = np.array([1, -1, 1, -1], np.int8)
+    value, error = _core.margin_of_weights(_core.dense(X), _core.Problem(sides, 0.0, np.inf, np.inf), w, 0.0)
+    scores = [int(side) * dot(fractions(w), fractions(x)) for side, x in zip(sides, X, strict=True)]
+    norm = Fraction(float(np.linalg.norm(w)))
+    exact = min(scores) / norm
+    assert abs(Fraction(value) - exact) <= Fraction(error)
+    assert error > abs(value) * 1e-12  # a relative bound would not do
+
+
+@given(st.integers(0, 2**31), st.booleans())
+@settings(max_examples=100)
+def test_sums_that_cancel_are_enclosed(seed, repeated):
+    """The last row takes back what the others add, products are not exact, a row may repeat its column many times."""
+    random = np.random.default_rng(seed)
+    counts = random.integers(1, 2**40, size=30)
+    values = random.normal(size=30)
+    values[-1] = -sum(int(n) * Fraction(float(v)) for n, v in zip(counts[:-1], values, strict=False)) / int(counts[-1])
+    if repeated:
+        parts = [v * random.dirichlet(np.ones(50)) for v in values]
+        matrix = sp.csr_matrix((np.concatenate(parts), np.zeros(1500, np.int32), np.arange(31) * 50), shape=(30, 1))
+    else:
+        parts, matrix = [[v] for v in values], sp.csr_matrix(values[:, None])
+    problem = _core.Problem(np.ones(30, np.int8), 0.0, np.inf, np.inf)
+    value, error = _core.bound_of_counts(as_matrix(matrix), problem, np.arange(30), counts)
+    terms = [int(n) * sum(fractions(part)) for n, part in zip(counts, parts, strict=True)]
+    exact, gross = abs(sum(terms)), sum(abs(term) for term in terms)
+    t = int(counts.sum())
+    assert abs(Fraction(value) - exact / t) <= Fraction(error)
+    assert error <= 1e-26 * float(gross / t) * 1500**2 + 1e-14 * value + 1e-120
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @given(
     data(elements=st.floats(-3, 3), max_rows=12),
@@ -138,6 +179,7 @@ def test_a_true_certificate_is_proven_in_any_container(trained):
     for same in (X, np.asfortranarray(X), sp.csr_matrix(X), sp.csr_array(X), sp.csc_array(X), X.tolist()):
         assert certificate.verify(same, y).verdict == "proven"
     assert certificate.verify(X, y.tolist())
+    assert certificate.verify(X, y[:, None], sample_weight=1.0)
 
 
 def test_a_bound_moved_by_a_millionth_is_not_proven(trained):
@@ -160,6 +202,70 @@ def test_changed_witnesses_are_altered(trained):
     assert replace(certificate, counts=more).verify(X, y).verdict == "altered"
     assert replace(certificate, weights=certificate.weights * 1.001).verify(X, y).verdict == "altered"
     assert replace(certificate, intercept=certificate.intercept + 1e-9).verify(X, y).verdict == "altered"
+
+
+def reforged(certificate, **changes):
+    """A forgery whose digest fits: the proof must not rest on digests."""
+    forged = replace(certificate, **changes)
+    digest = _digest_witnesses(forged.problem, forged.weights, forged.intercept, forged.counts)
+    return replace(forged, witness_digest=digest)
+
+
+def test_a_changed_problem_is_altered_or_not_proven(trained):
+    X, y, certificate = trained
+    for changes in ({"rho": 0.0}, {"C_positive": -1.0}, {"C_negative": np.nan}, {"rho": np.inf}, {"C_positive": 2.0}):
+        changed = replace(certificate.problem, **changes)
+        assert replace(certificate, problem=changed).verify(X, y).verdict == "altered"
+        assert reforged(certificate, problem=changed).verify(X, y).verdict == "not proven"
+
+
+def test_forged_counts_are_not_proven(trained):
+    X, y, certificate = trained
+    counts = certificate.counts
+    split = SparseCounts(np.repeat(counts.indices, 10), np.repeat(counts.data, 10), counts.shape)
+    negative = SparseCounts(counts.indices, counts.data * np.where(np.arange(counts.nnz) == 0, -1, 1), counts.shape)
+    nowhere = SparseCounts(counts.indices + len(X), counts.data, counts.shape)
+    for forged in (split, negative, nowhere, SparseCounts(counts.indices[::-1], counts.data, counts.shape)):
+        lower = reforged(certificate, counts=forged, upper_bound=certificate.margin / 2)
+        assert lower.verify(X, y).verdict == "not proven"
+
+
+def test_not_a_number_proves_nothing(trained):
+    X, y, certificate = trained
+    for C in (1.0, np.inf):
+        problem = _core.Problem(np.where(y == 1, 1, -1).astype(np.int8), 1.0, C, C)
+        broken = X.copy()
+        broken[7, 3] = np.nan
+        assert _core.margin_of_weights(_core.dense(broken), problem, certificate.weights, 0.1) == (-np.inf, 0)
+    hidden = reforged(certificate, weights=np.where(np.arange(X.shape[1]) == 0, np.nan, certificate.weights))
+    assert hidden.verify(X, y).verdict == "not proven"
+
+
+def test_an_intercept_without_augmentation_proves_nothing():
+    X, sides = np.array([[1.0], [3.0]]), np.array([-1, 1], np.int8)
+    for C in (1.0, np.inf):
+        margin, _ = _core.margin_of_weights(_core.dense(X), _core.Problem(sides, 0.0, C, C), np.array([1.0]), -2.0)
+        assert margin == -np.inf
+
+
+@given(st.integers(0, 2**31))
+@settings(max_examples=100)
+def test_products_that_underflow_are_accounted_for(seed):
+    random = np.random.default_rng(seed)
+    X, w = random.normal(size=(3, 4)) * 1e-200, random.normal(size=4) * 1e-118
+    sides = np.array([1, 1, -1], np.int8)
+    value, error = _core.margin_of_weights(_core.dense(X), _core.Problem(sides, 0.0, np.inf, np.inf), w, 0.0)
+    scores = [int(side) * dot(fractions(w), fractions(x)) for side, x in zip(sides, X, strict=True)]
+    norm2, low = dot(fractions(w), fractions(w)), Fraction(value) - Fraction(error)
+    assert low * abs(low) * norm2 <= min(scores) * abs(min(scores))
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_soft_margin_is_never_negative(breast_cancer):
+    X, y = breast_cancer
+    certificate = PDMClassifier(C=1e30, max_updates=1000, random_state=0).fit(X, y).certificate_
+    assert certificate.margin >= 0
+    assert certificate.verify(X, y)
 
 
 def test_other_data_is_told(trained):

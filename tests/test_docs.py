@@ -1,4 +1,4 @@
-"""What the README, the docs and the docstrings show runs as printed."""
+"""The code in the README and the docs runs, links lead somewhere, and docstrings print what they say."""
 
 import doctest
 import importlib

@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dynmargin import PDMClassifier, PFMClassifier
+from dynmargin import MaxMarginClassifier, NewtonClassifier, PDMClassifier, PFMClassifier
 
 # These compare a weighted with a repeated fit to 1e-7, which an algorithm that stops at epsilon cannot meet;
 # `test_weights.py` takes their place.
@@ -15,8 +15,16 @@ EXPECTED_FAILURES = {
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
-    [PDMClassifier(), PDMClassifier(eta=8), PDMClassifier(schedule="paper", stop="convergence"), PFMClassifier()],
-    expected_failed_checks=lambda estimator: EXPECTED_FAILURES,
+    [
+        PDMClassifier(),
+        PDMClassifier(eta=8),
+        PDMClassifier(schedule="paper", stop="convergence"),
+        PFMClassifier(),
+        MaxMarginClassifier(algorithm="pdm"),
+        MaxMarginClassifier(epsilon=1e-9),
+        NewtonClassifier(epsilon=1e-9),
+    ],
+    expected_failed_checks=lambda estimator: {} if estimator.epsilon == 1e-9 else EXPECTED_FAILURES,
 )
 def test_estimator_check(estimator, check):
     check(estimator)

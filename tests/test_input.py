@@ -138,16 +138,19 @@ def test_bad_data_is_refused(X, y, message):
         ({"epsilon": np.nan}, "'epsilon'"),
         ({"C": 0}, "'C'"),
         ({"C": -1.0}, "'C'"),
-        ({"C": 1e-305}, "longest pattern"),
+        ({"C": 1e-305}, "between 1e-290 and 1e290"),
+        ({"C": 1e308}, "between 1e-290 and 1e290"),
+        ({"C": 1e-250}, "longest pattern has length"),
         ({"eta": 1.0}, "'eta'"),
         ({"stop": "soon"}, "'stop'"),
         ({"schedule": "slow"}, "'schedule'"),
         ({"max_time": 0}, "'max_time'"),
         ({"max_updates": 0}, "'max_updates'"),
+        ({"class_weight": {0: np.inf, 1: 1.0}}, "class_weight must be positive"),
         ({"intercept_scaling": 0.0}, "'intercept_scaling'"),
         ({"margin_floor": -1.0}, "'margin_floor'"),
-        ({"class_weight": {0: -1.0, 1: 1.0}}, "class_weight must not be negative"),
-        ({"class_weight": {0: 0.0, 1: 1.0}}, "class_weight of 0"),
+        ({"class_weight": {0: -1.0, 1: 1.0}}, "class_weight must be positive"),
+        ({"class_weight": {0: 0.0, 1: 1.0}}, "class_weight must be positive"),
     ],
 )
 def test_bad_parameters_are_refused(parameters, message):
@@ -168,7 +171,7 @@ def test_bad_betas_are_refused(beta):
         ([0, 0, 0, 0], "zero"),
         ([1, 1, 1], "sample_weight"),
         ([1, np.nan, 1, 1], "NaN"),
-        ([1, 0, 0, 1], "1 class is left"),
+        ([1, 0, 0, 1], "all rows of class 1 have weight zero"),
     ],
 )
 def test_bad_weights_are_refused(weight, message):
@@ -207,6 +210,12 @@ def test_out_of_range_indices_are_refused_by_fit():
 def test_bad_schedules_are_refused():
     from dynmargin import Schedule
 
-    for wrong in ({"rounds": (1, 2)}, {"widths": (0.5, 1.0)}, {"rule_accuracy": 0.0}, {"first_width": 0.1}):
+    for wrong in (
+        {"rounds": (1, 2)},
+        {"rounds": (1.5, 2, 2)},
+        {"widths": (0.5, 1.0)},
+        {"rule_accuracy": 0.0},
+        {"first_width": 0.1},
+    ):
         with pytest.raises(ValueError, match=next(iter(wrong)).partition("_")[2] or next(iter(wrong))):
             Schedule(**wrong)

@@ -41,25 +41,27 @@ def core_run(problem, core_rule, schedule, seed, max_updates=UPDATES, seconds=1.
     rows = _core.pack(_core.dense(X))
     trainer = _core.Trainer(rows, _core.Problem(sides, rho, C, C), core_rule, schedule.to_core(), seed)
     trainer.record_updates()
-    while trainer.full_passes < PASSES and trainer.advance(seconds, max_updates) in ONGOING:
-        pass
-    return trainer
+    event = _core.Event.slice_over
+    while trainer.full_passes < PASSES and event in ONGOING:
+        event = trainer.advance(seconds, max_updates)
+    return trainer, event
 
 
 def agree(trainer, reference):
-    """The core may stop between two full passes, the reference only at one: compare what both have done."""
-    done = len(trainer.recorded_updates)
-    assert trainer.recorded_updates == reference.updates[:done]
-    return done
+    """The core is stopped at the end of the last full pass, the reference after the rounds that follow it."""
+    updates = reference.updates
+    if trainer.full_passes == PASSES and trainer.updates < UPDATES:
+        updates = updates[: reference.updates_at_full_pass[PASSES - 1]]
+    assert trainer.recorded_updates == updates
 
 
 @given(problems(), schedules, st.sampled_from([1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4, 1.0]), st.integers(0, 2**40))
 @settings(max_examples=600)
 def test_pdm_makes_the_same_updates(problem, schedule, eps, seed):
-    trainer = core_run(problem, _core.DynamicMargin(eps), schedule, seed)
+    trainer, _ = core_run(problem, _core.DynamicMargin(eps), schedule, seed)
     reference = Run(extended_patterns(*problem), DynamicMargin(eps), schedule, seed, UPDATES)
     reference.run(PASSES)
-    assert agree(trainer, reference) > 0
+    agree(trainer, reference)
     a = sum((count * extended_patterns(*problem)[k] for k, count in trainer.recorded_updates), start=0 * reference.a)
     assert trainer.norm2 == a @ a
     indices, counts = trainer.support()
@@ -73,10 +75,13 @@ def test_pdm_makes_the_same_updates(problem, schedule, eps, seed):
 @given(problems(), schedules, st.sampled_from([1 / 8, 1 / 2, 1.0, 3.0]), st.integers(0, 2**40))
 @settings(max_examples=600)
 def test_pfm_makes_the_same_updates(problem, schedule, beta, seed):
-    trainer = core_run(problem, _core.FixedMargin(beta), schedule, seed)
+    trainer, event = core_run(problem, _core.FixedMargin(beta), schedule, seed)
     reference = Run(extended_patterns(*problem), FixedMargin(beta), schedule, seed, UPDATES)
     reference.run(PASSES)
-    agree(trainer, reference)
+    if event is _core.Event.infeasible:  # the core stops where the reference goes on in vain
+        assert trainer.recorded_updates == reference.updates[: len(trainer.recorded_updates)]
+    else:
+        agree(trainer, reference)
 
 
 @given(problems(), schedules, st.sampled_from([1 / 8, 1 / 2]), st.integers(0, 2**40))

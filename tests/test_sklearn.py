@@ -67,7 +67,8 @@ def test_the_worst_of_many_classes_is_the_certificate(digits):
 def test_labels_of_any_kind(breast_cancer):
     X, y = breast_cancer
     expected = PDMClassifier(random_state=0).fit(X, y)
-    for names in (np.array(["benign", "malignant"]), np.array([False, True]), np.array([-1.0, 1.0])):
+    days = np.array(["2026-01-01", "2026-01-02"], dtype="datetime64[ns]")
+    for names in (np.array(["benign", "malignant"]), np.array([False, True]), np.array([-1.0, 1.0]), days):
         classifier = PDMClassifier(random_state=0).fit(X, names[y])
         assert np.array_equal(classifier.coef_, expected.coef_)
         assert classifier.predict(X).dtype == names.dtype

@@ -65,3 +65,14 @@ def test_sample_weights_are_those_of_linear_svc(breast_cancer, rng):
     ours = PDMClassifier(1e-4, C=0.1, random_state=0).fit(X, y, sample_weight=weight)
     theirs = LinearSVC(C=0.1, tol=1e-9, max_iter=10**6).fit(X, y, sample_weight=weight)
     np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=0.02 * np.abs(theirs.coef_).max())
+
+
+def test_balanced_counts_repeated_rows(breast_cancer, rng):
+    X, y = breast_cancer
+    weight = np.where(y == 1, 5, 1)
+    weighted = PDMClassifier(0.01, class_weight="balanced", random_state=0).fit(X, y, sample_weight=weight).certificate_
+    repeated = PDMClassifier(0.01, class_weight="balanced", random_state=0)
+    repeated = repeated.fit(np.repeat(X, weight, axis=0), np.repeat(y, weight)).certificate_
+    assert weighted.problem == repeated.problem
+    assert weighted.margin <= repeated.upper_bound
+    assert repeated.margin <= weighted.upper_bound

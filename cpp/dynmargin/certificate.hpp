@@ -27,6 +27,9 @@ static_assert(FLT_EVAL_METHOD == 0, "the error bounds need doubles to be compute
 // Twice the unit roundoff: bounds of the form n * two_u leave a factor 2 for the rounding of the bound itself.
 inline constexpr double two_u = std::numeric_limits<double>::epsilon();
 
+// What a product may lose at the lower end of the doubles.
+inline constexpr double underflow = std::numeric_limits<double>::denorm_min();
+
 // Outside this range squares may underflow or overflow; nothing is claimed there.
 inline constexpr double smallest_square = 1e-250, largest_square = 1e250;
 
@@ -45,6 +48,7 @@ inline Bound margin_of_weights(const MatrixView& matrix, const Problem& problem,
   if (problem.rho != 0) norm2 += (b / problem.rho) * (b / problem.rho);
   const double norm2_error = (w.size() + 8) * two_u * norm2;
 
+  bool finite = std::isfinite(norm2);
   double loss = 0, loss_error = 0;  // soft margin
   double smallest = std::numeric_limits<double>::infinity(), smallest_low = smallest;
   const bool hard = problem.hard_margin();
@@ -61,26 +65,27 @@ inline Bound margin_of_weights(const MatrixView& matrix, const Problem& problem,
             ++terms;
           });
           if (problem.sides[k] < 0) score = -score;
-          const double score_error = (terms + 4) * two_u * size;  // a sum of products, in any order
+          finite &= std::isfinite(score);
+          const double score_error = (terms + 4) * (two_u * size + underflow);  // a sum of products, in any order
           if (hard) {
             smallest = std::min(smallest, score);
             smallest_low = std::min(smallest_low, score - score_error);
-          } else if (const double slack = 1 - score;
-                     !(slack + score_error <= 0)) {  // written so that NaN is not skipped
+          } else if (const double slack = 1 - score; slack + score_error > 0) {
             const double penalty = problem.penalty(k), kept = std::max(slack, 0.0);
             const double slack_error = score_error + two_u * (1 + std::abs(score));
             loss += penalty * kept * kept;
             loss_error += penalty * (2 * kept + slack_error) * slack_error;
-            if (std::isnan(slack)) loss = slack;
           }
         }
       },
       matrix);
 
+  // Without an augmentation there is no intercept to have.
+  if (!finite || (problem.rho == 0 && b != 0)) return {-std::numeric_limits<double>::infinity(), 0};
   if (hard) {
     if (!(norm2 > smallest_square)) return {-std::numeric_limits<double>::infinity(), 0};
     const double norm = std::sqrt(norm2), margin = smallest / norm;
-    return {margin, (smallest - smallest_low) / norm + (w.size() + 16) * two_u * std::abs(margin)};
+    return {margin, (smallest - smallest_low) / norm + (w.size() + 16) * (two_u * std::abs(margin) + underflow)};
   }
   const double F = norm2 + loss;
   if (!(F > smallest_square && F < largest_square)) return {0, 0};  // a soft margin is never negative
@@ -125,11 +130,12 @@ inline Bound bound_of_counts(const MatrixView& matrix, const Problem& problem, s
                              std::span<const std::int64_t> counts) {
   CompensatedVector dense(n_columns(matrix));
   std::int64_t t = 0, signed_t = 0;
-  double extended = 0, gross = 0;  // gross: sum n_k ‖x_k‖, which bounds what cancels in `dense`
+  double extended = 0, gross = 0, terms = 0;  // gross: sum n_k |x_kj|, which bounds what cancels in `dense`
   std::visit(
       [&](const auto& view) {
         for (std::size_t i = 0; i < rows.size(); ++i) {
           const std::int64_t k = rows[i], n = counts[i];
+          if (i > 0 && k <= rows[i - 1]) throw std::invalid_argument("the rows of counts must increase");
           if (n < 0 || n > (std::int64_t{1} << 53) - t)
             throw std::invalid_argument("counts must be non-negative and add up to at most 2**53");
           if (n == 0) continue;
@@ -138,12 +144,13 @@ inline Bound bound_of_counts(const MatrixView& matrix, const Problem& problem, s
           t += n;
           signed_t += problem.sides[k] > 0 ? n : -n;
           const double factor = static_cast<double>(problem.sides[k] > 0 ? n : -n);
-          double norm2 = 0;
+          double size = 0;
           view.for_each_entry(k, [&](std::int64_t column, double value) {
             dense.add(column, factor, value);
-            norm2 += value * value;
+            size += std::abs(value);
+            ++terms;
           });
-          gross += static_cast<double>(n) * std::sqrt(norm2);
+          gross += static_cast<double>(n) * size;
           extended += static_cast<double>(n) * static_cast<double>(n) / problem.penalty(k);
         }
       },
@@ -155,12 +162,12 @@ inline Bound bound_of_counts(const MatrixView& matrix, const Problem& problem, s
   const double norm = std::sqrt(norm2);
   // In `norm`: the squares and their sum; in the sum `extended` of positive terms; in `dense`, what the compensation
   // leaves.
-  const double terms = static_cast<double>(rows.size());
-  const double relative = (n_columns(matrix) + 16) * two_u + (terms + 16) * two_u * (norm2 > 0 ? extended / norm2 : 0);
+  const double relative =
+      (n_columns(matrix) + 16) * two_u + (rows.size() + 16) * two_u * (norm2 > 0 ? extended / norm2 : 0);
   const double cancelled = (terms + 4) * (terms + 4) * two_u * two_u * gross * 1.01;
   const double value = norm / static_cast<double>(t);
-  const double underflow = std::sqrt(smallest_square);  // ‖a‖ is at most this when its squares have vanished
-  return {value, relative * value + (cancelled + underflow) / static_cast<double>(t)};
+  const double vanished = std::sqrt(smallest_square);  // ‖a‖ is at most this when its squares have vanished
+  return {value, relative * value + (cancelled + vanished) / static_cast<double>(t)};
 }
 
 }  // namespace dynmargin

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <vector>
 
 #include "problem.hpp"
@@ -85,5 +86,14 @@ class Patterns {
   double rho_;
   const Extension& extension_;
 };
+
+// R = max_k ‖y_k‖
+inline double largest_norm(const PackedRows& packed, const Problem& problem) {
+  double R2 = 0;
+  for (std::size_t k = 0; k < problem.sides.size(); ++k)
+    if (problem.sides[k] != 0)
+      R2 = std::max(R2, packed.squared_norms[k] + problem.rho * problem.rho + problem.delta2(k));
+  return std::sqrt(R2);
+}
 
 }  // namespace dynmargin

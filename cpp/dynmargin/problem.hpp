@@ -3,7 +3,8 @@
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 namespace dynmargin {
@@ -14,6 +15,16 @@ struct Problem {
   double C_negative = 1, C_positive = 1;
   std::vector<double> sample_weight;  // empty: all ones
 
+  void require_valid() const {
+    if (!(rho >= 0 && std::isfinite(rho))) throw std::invalid_argument("rho must not be negative or infinite");
+    require_cost(C_negative);
+    require_cost(C_positive);
+    if (std::isinf(C_negative) != std::isinf(C_positive))
+      throw std::invalid_argument("C must be finite for both classes or for neither");
+    for (std::size_t k = 0; k < sample_weight.size(); ++k)
+      if (sides[k] != 0) require_cost(sample_weight[k] * (sides[k] > 0 ? C_positive : C_negative));
+  }
+
   // Delta_k^-2 = 2 C weight_k, the price of a squared slack; infinite for the hard margin.
   double penalty(std::size_t k) const {
     const double C = sides[k] > 0 ? C_positive : C_negative;
@@ -21,6 +32,14 @@ struct Problem {
   }
   double delta2(std::size_t k) const { return 1 / penalty(k); }
   bool hard_margin() const { return std::isinf(C_positive); }
+
+ private:
+  // Far from where doubles lose their precision, so that errors stay relative.
+  static void require_cost(double C) {
+    if (!(C > 1e-290 && (C < 1e290 || std::isinf(C))))
+      throw std::invalid_argument("C times a weight must be between 1e-290 and 1e290, or infinite; it is " +
+                                  std::to_string(C));
+  }
 };
 
 }  // namespace dynmargin

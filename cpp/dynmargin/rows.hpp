@@ -68,6 +68,18 @@ class SparseRows {
     for (Length i = 0; i < row.length; ++i) w[row.columns[i]] += factor * static_cast<double>(row.values[i]);
   }
 
+  // H += factor [x, rho] [x, rho]^T, upper triangle; columns are increasing.
+  void add_outer_to(double* H, std::size_t stride, std::size_t k, double factor, double rho) const {
+    const Block row = block(k);
+    for (Length i = 0; i < row.length; ++i) {
+      double* line = H + row.columns[i] * stride;
+      const double scaled = factor * static_cast<double>(row.values[i]);
+      for (Length j = i; j < row.length; ++j) line[row.columns[j]] += scaled * static_cast<double>(row.values[j]);
+      line[stride - 1] += scaled * rho;
+    }
+    H[stride * stride - 1] += factor * rho * rho;
+  }
+
   void prefetch_row(std::size_t k) const {
     const std::byte* block = &blocks_[starts_[k]];
     prefetch(block);
@@ -130,6 +142,17 @@ class DenseRows {
     for (std::size_t j = 0; j < n_columns_; ++j) w[j] += factor * static_cast<double>(x[j]);
   }
 
+  void add_outer_to(double* H, std::size_t stride, std::size_t k, double factor, double rho) const {
+    const Value* x = values_.data() + k * n_columns_;
+    for (std::size_t i = 0; i < n_columns_; ++i) {
+      double* line = H + i * stride;
+      const double scaled = factor * static_cast<double>(x[i]);
+      for (std::size_t j = i; j < n_columns_; ++j) line[j] += scaled * static_cast<double>(x[j]);
+      line[stride - 1] += scaled * rho;
+    }
+    H[stride * stride - 1] += factor * rho * rho;
+  }
+
   void prefetch_row(std::size_t k) const { prefetch(values_.data() + k * n_columns_); }
 
   std::size_t bytes() const { return values_.capacity() * sizeof(Value); }
@@ -155,7 +178,8 @@ Survey survey(const View& view) {
   for (std::int64_t k = 0; k < view.n_rows; ++k)
     view.for_each_entry(k, [&](std::int64_t, double value) {
       ++found.n_stored;
-      found.float32_is_exact &= static_cast<double>(static_cast<float>(value)) == value;
+      found.float32_is_exact &= std::abs(value) <= std::numeric_limits<float>::max() &&
+                                static_cast<double>(static_cast<float>(value)) == value;
     });
   return found;
 }

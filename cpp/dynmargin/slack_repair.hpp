@@ -22,12 +22,12 @@ struct Repair {
   double margin;  // the margin of v w, extension included
 };
 
-// `rows` lists the rows that take part; s is indexed like it.
 inline Repair repair_hard_margin(const std::vector<double>& s, double norm2) {
   const double smallest = *std::min_element(s.begin(), s.end());
   return {smallest > 0 ? 1 / smallest : 0.0, norm2 > 0 ? smallest / std::sqrt(norm2) : 0.0};
 }
 
+// `rows` lists the rows that take part; s is indexed like it.
 inline Repair repair_slacks(const std::vector<double>& s, const std::vector<std::uint32_t>& rows,
                             const Problem& problem, double norm2, double first_guess) {
   struct Sums {

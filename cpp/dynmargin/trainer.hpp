@@ -90,15 +90,6 @@ class Trainer {
   std::int64_t full_passes() const { return full_passes_; }
   std::int64_t visits() const { return visits_; }
 
-  // R = max_k ‖y_k‖
-  double largest_norm() const {
-    return with_patterns([&](const auto& patterns) {
-      double R2 = 0;
-      for (std::uint32_t k : everything_) R2 = std::max(R2, patterns.squared_norm(k));
-      return std::sqrt(R2);
-    });
-  }
-
  private:
   static std::vector<std::uint32_t> rows_with_weight(const Problem& problem) {
     std::vector<std::uint32_t> rows;
@@ -107,8 +98,8 @@ class Trainer {
     return rows;
   }
 
-  template <class Patterns, class Rule>
-  Event run(const Patterns& patterns, const Rule& rule, double seconds, std::int64_t max_updates) {
+  template <class P, class R>
+  Event run(const P& patterns, const R& rule, double seconds, std::int64_t max_updates) {
     using clock = std::chrono::steady_clock;
     const auto end = clock::now() + std::chrono::duration<double>(seconds);
     do {
@@ -124,18 +115,18 @@ class Trainer {
 
   // Presents the next stretch of the pass in hand: short enough for the clock to be read often, long enough for it not
   // to matter.
-  template <class Patterns, class Rule>
-  Event present(const Patterns& patterns, const Rule& rule, std::int64_t max_updates) {
+  template <class P, class R>
+  Event present(const P& patterns, const R& rule, std::int64_t max_updates) {
     constexpr std::size_t stretch = 1024, ahead = 8;
     auto& pass = sets_.pass();
     auto* gathered = sets_.gathered();
     const double width = sets_.width();
     const bool single = single_updates_first_ && sets_.first_full_pass();
     const std::size_t end = std::min(pass.members.size(), pass.next + stretch);
-    visits_ += static_cast<std::int64_t>(end - pass.next);
     while (pass.next < end) {
       if (state_.t >= max_updates) return Event::max_updates;
       const std::uint32_t k = pass.members[pass.next++];
+      ++visits_;
       if (pass.next + ahead < pass.members.size()) patterns.prefetch_row(pass.members[pass.next + ahead]);
 
       const double p = patterns.dot(state_, k);
@@ -146,8 +137,8 @@ class Trainer {
       const double q = patterns.squared_norm(k);
       if (rule.infeasible(q)) return Event::infeasible;
       std::int64_t lambda = single ? 1 : rule.multiplicity(p, q, state_);
-      lambda = std::min(lambda, max_updates - state_.t);
       if (lambda > largest_count - state_.t) return Event::exhausted;
+      lambda = std::min(lambda, max_updates - state_.t);
       patterns.add_to(state_, k, lambda, p, q);
       pass.updated = true;
       if (recording_) recorded_.emplace_back(k, lambda);
@@ -156,19 +147,23 @@ class Trainer {
     return Event::slice_over;
   }
 
-  template <class Patterns, class Rule>
-  Event finish_pass(const Patterns& patterns, const Rule& rule) {
-    if (!sets_.full()) return sets_.proceed(), Event::slice_over;
-    state_.norm2 = patterns.recomputed_norm2(state_);
+  template <class P, class R>
+  Event finish_pass(const P& patterns, const R& rule) {
+    const bool full = sets_.full(), updated = sets_.pass().updated;
+    if (full && !updated)
+      sets_.start_full_pass();
+    else
+      sets_.proceed();
+    // The running ‖a‖² gathers rounding errors; a full pass, which may declare convergence, begins with a fresh one.
+    if (sets_.full()) state_.norm2 = patterns.recomputed_norm2(state_);
+    if (!full) return Event::slice_over;
     ++full_passes_;
-    const bool updated = sets_.pass().updated;
-    updated ? sets_.proceed() : sets_.start_full_pass();
-    if (!updated) return Event::converged;
-    return rule.infeasible(state_) ? Event::infeasible : Event::full_pass;
+    if (rule.infeasible(state_)) return Event::infeasible;
+    return updated ? Event::full_pass : Event::converged;
   }
 
-  template <class Patterns>
-  Bounds bounds(const Patterns& patterns) {
+  template <class P>
+  Bounds bounds(const P& patterns) {
     const double norm2 = patterns.recomputed_norm2(state_);
     double dense2 = state_.bias * state_.bias, smallest = std::numeric_limits<double>::infinity();
     for (double c : state_.w) dense2 += c * c;

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from importlib.metadata import version
 
     from .certificate import Certificate, SparseCounts, Verification
+    from .classifiers.max_margin import MaxMarginClassifier
+    from .classifiers.newton import NewtonClassifier
     from .classifiers.pdm import PDMClassifier
     from .classifiers.pfm import PFMClassifier
     from .schedule import Schedule
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Certificate": ".certificate",
+    "MaxMarginClassifier": ".classifiers.max_margin",
+    "NewtonClassifier": ".classifiers.newton",
     "PDMClassifier": ".classifiers.pdm",
     "PFMClassifier": ".classifiers.pfm",
     "Schedule": ".schedule",
@@ -26,7 +30,17 @@ _HOMES = {
     "Verification": ".certificate",
 }
 
-__all__ = ["Certificate", "PDMClassifier", "PFMClassifier", "Schedule", "SparseCounts", "Verification", "__version__"]
+__all__ = [
+    "Certificate",
+    "MaxMarginClassifier",
+    "NewtonClassifier",
+    "PDMClassifier",
+    "PFMClassifier",
+    "Schedule",
+    "SparseCounts",
+    "Verification",
+    "__version__",
+]
 
 
 def __getattr__(name: str) -> Any:

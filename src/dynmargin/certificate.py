@@ -104,7 +104,7 @@ class Certificate:
     problem : BinaryProblem
         What was asked: the positive label, the cost of slacks, the augmentation.
     data_digest, rows_digest, witness_digest : int
-        Digests of the data, of the data whatever the order of its rows, and of the two witnesses.
+        Digests of the data, of the data whatever the order of its rows, and of the problem with the two witnesses.
     """
 
     margin: float
@@ -177,24 +177,27 @@ class Certificate:
         >>> PDMClassifier().fit(X, y).certificate_.verify(X, y).verdict
         'proven'
         """
-        if self.witness_digest != _digest_witnesses(self.weights, self.intercept, self.counts):
-            return _unproven("altered", "the weights or the counts are not those that the certificate was made with")
-        matrix = as_matrix(X)
-        weight = None if sample_weight is None else np.ascontiguousarray(sample_weight, dtype=np.float64)
-        if not len(y) == matrix.n_rows == self.counts.shape[0] or matrix.n_columns != len(self.weights):
+        if self.witness_digest != _digest_witnesses(self.problem, self.weights, self.intercept, self.counts):
+            return _unproven("altered", "problem, weights or counts are not those that the certificate was made with")
+        matrix, labels = as_matrix(X), np.ravel(y)
+        if not len(labels) == matrix.n_rows == self.counts.shape[0] or matrix.n_columns != len(self.weights):
             return _unproven(
-                "other data", f"it was made for {self.counts.shape[0]} rows and {len(self.weights)} features"
+                "other data", f"it was made for {self.counts.shape[0]} rows and labels and {len(self.weights)} features"
             )
-        if weight is not None and weight.shape != (matrix.n_rows,):
-            return _unproven("other data", "the weights are not one a row")
-        problem = self.problem.over(y, weight)
+        weight = None
+        if sample_weight is not None:
+            weight = np.array(np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), len(labels)))
+        try:
+            return self._recompute(matrix, self.problem.to_core(labels, weight))
+        except ValueError as error:  # counts or costs that no run can have
+            return _unproven("not proven", str(error))
+
+    def _recompute(self, matrix: _core.Matrix, problem: _core.Problem) -> Verification:
         data_digest, rows_digest = problem.digest(matrix)
         if data_digest != self.data_digest:
-            same = rows_digest == self.rows_digest
-            return _unproven(
-                "other data", f"the rows are {'the same in another order' if same else 'not those it was made for'}"
-            )
-
+            if rows_digest == self.rows_digest:
+                return _unproven("other data", "the rows are the same, in another order")
+            return _unproven("other data", "rows, labels or sample_weight are not those it was made for")
         margin, upper_bound = _bounds(matrix, problem, self.weights, self.intercept, self.counts, errors=1)
         failed = [
             f"the weights prove a margin of {margin:.17g} only" if not self.margin <= margin else "",
@@ -211,7 +214,7 @@ class Certificate:
 def certify(
     matrix: _core.Matrix,
     problem: BinaryProblem,
-    over: _core.Problem,
+    core_problem: _core.Problem,
     digests: tuple[int, int],
     weights: NDArray[np.float64],
     intercept: float,
@@ -224,7 +227,7 @@ def certify(
 
     The bounds are published three rounding errors outward, so that a verifier that sums in another order confirms them.
     """
-    margin, upper_bound = _bounds(matrix, over, weights, intercept, counts, errors=3)
+    margin, upper_bound = _bounds(matrix, core_problem, weights, intercept, counts, errors=3)
     return Certificate(
         margin=margin,
         upper_bound=upper_bound,
@@ -236,7 +239,7 @@ def certify(
         problem=problem,
         data_digest=digests[0],
         rows_digest=digests[1],
-        witness_digest=_digest_witnesses(weights, intercept, counts),
+        witness_digest=_digest_witnesses(problem, weights, intercept, counts),
     )
 
 
@@ -251,11 +254,17 @@ def _bounds(
     """Both bounds, rounded outward by that many error bounds."""
     margin, margin_error = _core.margin_of_weights(matrix, problem, weights, intercept)
     upper_bound, bound_error = _core.bound_of_counts(matrix, problem, counts.indices, counts.data)
-    return margin - errors * margin_error, upper_bound + errors * bound_error
+    margin -= errors * margin_error
+    if not problem.hard_margin and np.isfinite(margin):
+        margin = max(0.0, margin)  # a soft margin is never negative
+    return margin, upper_bound + errors * bound_error
 
 
-def _digest_witnesses(weights: NDArray[np.float64], intercept: float, counts: SparseCounts) -> int:
-    parts = (np.append(weights, intercept), counts.indices, counts.data, np.array(counts.shape, dtype=np.int64))
+def _digest_witnesses(
+    problem: BinaryProblem, weights: NDArray[np.float64], intercept: float, counts: SparseCounts
+) -> int:
+    numbers = [intercept, problem.rho, problem.C_positive, problem.C_negative]
+    parts = (np.append(weights, numbers), counts.indices, counts.data, np.array(counts.shape, dtype=np.int64))
     return _core.digest_words(np.concatenate([np.ascontiguousarray(part).view(np.uint64) for part in parts]))
 
 

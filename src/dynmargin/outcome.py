@@ -11,6 +11,14 @@ StopReason = Literal[
 ]
 
 
+class Bounds(NamedTuple):
+    """What the weights and counts of the moment are worth."""
+
+    margin: float
+    upper_bound: float
+    directional_margin: float
+
+
 class Check(NamedTuple):
     """What was known at one check of the bounds: a row of ``history_``."""
 
@@ -40,8 +48,8 @@ class Outcome:
 
     @property
     def updates(self) -> int:
-        """How many updates were made: t."""
-        return self.certificate.counts.sum()
+        """How many updates were made."""
+        return self.history[-1].updates
 
     def shortfall(self) -> str | None:
         """Say what a user should know when the run did not end as asked."""
@@ -55,19 +63,20 @@ class Outcome:
             )
         if self.stop_reason == "infeasible":
             return (
-                f"no classifier has a margin of beta={self.beta:.6g}: the upper bound is {upper_bound:.6g} "
-                f"and the margin reached {margin:.6g}. Use a smaller beta, or beta=None."
+                f"beta={self.beta:.6g} is too large: no classifier has a margin above it. The margin reached is "
+                f"{margin:.6g}, the upper bound from the counts {upper_bound:.6g}. Use a smaller beta, or beta=None."
             )
         why = {
-            "stalled": "the bounds have stopped moving",
+            "stalled": "the bounds hardly move any more (less than 1 % in 1,000 passes)",
             "max_updates": "max_updates is reached",
             "max_time": "max_time is reached",
             "interrupted": "interrupted",
         }[self.stop_reason]
+        digits = max(1, math.ceil(-math.log10(gap)) - 1) if 0 < gap < 1 else 1
         ratio = f" (R/margin is {self.R / margin:.2g})" if margin > 0 else ""
         return (
-            f"{why} after {self.history[-1].time:.1f} s: "
-            f"the proven gap is {gap:.3g}, not {self.certificate.epsilon:g}; the "
-            f"margin is at least {max(0.0, 1 - gap):.1%} of the best. To get closer, scale the features{ratio}, "
-            "allow more time, or ask for a larger epsilon."
+            f"{why} after {self.history[-1].time:.1f} s: the proven gap is {gap:.3g}, not "
+            f"{self.certificate.epsilon:g}; the margin is at least {max(0.0, 1 - gap):.{digits}%} of the best. "
+            f"To get closer, scale the features{ratio}, "
+            "use a smaller C, or NewtonClassifier, which does not mind the scale; or ask for a larger epsilon."
         )

@@ -5,10 +5,7 @@ from collections import deque
 
 from .outcome import Check
 
-STALL_PASSES = (
-    1000  # bounds that have not moved by STALL_FRACTION in so many full passes will not do so in reasonable time
-)
-STALL_FRACTION = 0.01
+STALL_PASSES, STALL_FRACTION = 1000, 0.01  # so many full passes without a fall by this fraction are a stall
 SLOW_SECONDS = 60.0  # a projected time beyond this is worth a warning,
 SLOW_AFTER_SECONDS, SLOW_AFTER_CHECKS = 2.0, 5  # but not before the projection has something to go by
 
@@ -19,23 +16,26 @@ class Progress:
     def __init__(self, epsilon: float) -> None:
         self.epsilon = epsilon
         self.best_gap = self.best_bound = math.inf
-        self.moved_at = 0  # the pass at which either last fell by STALL_FRACTION
+        self.passes = 0  # of the last check,
+        self.passes_moved = 0  # and of the one at which the gap or the upper bound last fell by STALL_FRACTION
         self.checks = 0
         self.recent: deque[tuple[float, float]] = deque()  # (seconds, gap), the last half of the time
 
     def record(self, check: Check, gap: float, seconds: float) -> None:
         """Take note of a check; `gap` is the one that the run is to close, `seconds` the time it has had for it."""
-        fallen = 1 - STALL_FRACTION
-        if gap < fallen * self.best_gap or check.upper_bound < fallen * self.best_bound:
-            self.best_gap, self.best_bound, self.moved_at = gap, check.upper_bound, check.passes
+        self.passes, fallen = check.passes, 1 - STALL_FRACTION
+        if gap < fallen * self.best_gap:
+            self.best_gap, self.passes_moved = gap, check.passes
+        if check.upper_bound < fallen * self.best_bound:
+            self.best_bound, self.passes_moved = check.upper_bound, check.passes
         self.checks += 1
         self.recent.append((seconds, gap))
         while self.recent[0][0] < seconds / 2:
             self.recent.popleft()
 
-    def stalled(self, check: Check) -> bool:
-        """Whether neither the gap nor the upper bound has fallen for too many passes."""
-        return check.passes - self.moved_at >= STALL_PASSES
+    def stalled(self) -> bool:
+        """Whether neither the gap nor the upper bound has fallen for too long."""
+        return self.passes - self.passes_moved >= STALL_PASSES
 
     def slow(self) -> bool:
         """Whether the user should hear that this will take long."""

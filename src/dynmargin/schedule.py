@@ -43,8 +43,8 @@ class Schedule:
     rule_accuracy: float = 0.1
 
     def __post_init__(self) -> None:
-        if len(self.rounds) != 3 or min(self.rounds) < 0:
-            raise ValueError(f"rounds must be three numbers that are not negative, got {self.rounds}")
+        if len(self.rounds) != 3 or any(not isinstance(n, int) or n < 0 for n in self.rounds):
+            raise ValueError(f"rounds must be three whole numbers that are not negative, got {self.rounds}")
         if len(self.widths) != 2 or min(self.widths) < 1 or (self.first_width is not None and self.first_width < 1):
             raise ValueError(
                 f"widths must be two numbers of at least 1, got {self.widths} and first_width {self.first_width}"

@@ -1,9 +1,11 @@
 """A two-class problem over packed data, ready to be trained on and certified."""
 
 import math
-from typing import Any
+from functools import cached_property
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import _core
 from .certificate import Certificate, SparseCounts, certify
@@ -11,6 +13,30 @@ from .problem import BinaryProblem
 from .schedule import Schedule
 
 SMALLEST_LENGTH, LARGEST_LENGTH = 1e-100, 1e100  # squares of lengths outside this range may underflow or overflow
+
+
+class Trainer(Protocol):
+    """What every algorithm offers to the loop that trains it; the core's trainer is one."""
+
+    @property
+    def updates(self) -> int:
+        """Steps taken."""
+
+    @property
+    def full_passes(self) -> int:
+        """Passes over all rows completed."""
+
+    def advance(self, seconds: float, max_updates: int, /) -> _core.Event:
+        """Train for about that many seconds, or until something happens."""
+
+    def check(self) -> Any:
+        """Bounds of the moment; see `Bounds`."""
+
+    def support(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Rows with a count, and their counts."""
+
+    def model(self) -> tuple[NDArray[np.float64], float, float]:
+        """Weights, their augmented coordinate and the scale that is best for them."""
 
 
 class Task:
@@ -30,22 +56,27 @@ class Task:
         self.problem = problem
         self.index = index
         self.sides = problem.sides(y, sample_weight)
-        if not (self.sides > 0).any() or not (self.sides < 0).any():
-            raise ValueError("without the rows of zero weight 1 class is left; a classifier needs two or more")
-        self.over = problem.over(y, sample_weight)
-        self.digests = self.over.digest(rows)
+        self.sample_weight = sample_weight
+        self.core_problem = problem.to_core(y, sample_weight)
+        self.digests = self.core_problem.digest(rows)
+        self.R = _core.largest_norm(rows, self.core_problem)
+        if not SMALLEST_LENGTH <= self.R <= LARGEST_LENGTH:
+            raise ValueError(
+                f"the longest pattern has length {self.R:g}, from its row, intercept_scaling and 1 / sqrt(2 C weight) "
+                f"together; it must be between {SMALLEST_LENGTH:g} and {LARGEST_LENGTH:g}"
+            )
 
     def trainer(self, rule: _core.DynamicMargin | _core.FixedMargin, schedule: Schedule, seed: int) -> _core.Trainer:
         """Start a run of a rule; the order of presentation depends on the seed and the index of the task."""
-        trainer = _core.Trainer(self.rows, self.over, rule, schedule.to_core(), (seed << 20) + self.index)
-        if not SMALLEST_LENGTH <= trainer.largest_norm <= LARGEST_LENGTH:
-            raise ValueError(
-                f"the longest pattern has length {trainer.largest_norm:g}, intercept_scaling and the extension for C "
-                f"included; it must be between {SMALLEST_LENGTH:g} and {LARGEST_LENGTH:g}: scale the features"
-            )
-        return trainer
+        return _core.Trainer(self.rows, self.core_problem, rule, schedule.to_core(), (seed << 20) + self.index)
 
-    def certify(self, trainer: _core.Trainer, epsilon: float) -> Certificate:
+    @cached_property
+    def penalty(self) -> NDArray[np.float64]:
+        """The price of a squared slack, row by row: 1 / Delta_k²."""
+        penalty = 2 * np.where(self.sides > 0, self.problem.C_positive, self.problem.C_negative)
+        return penalty if self.sample_weight is None else penalty * self.sample_weight
+
+    def certify(self, trainer: Trainer, epsilon: float) -> Certificate:
         """Prove what the best weights and the present counts of a run are worth."""
         directional_margin = trainer.check().directional_margin
         indices, data = trainer.support()
@@ -56,7 +87,7 @@ class Task:
             return certify(
                 self.matrix,
                 self.problem,
-                self.over,
+                self.core_problem,
                 self.digests,
                 w * factor,
                 bias * factor * self.problem.rho,

@@ -7,7 +7,7 @@ whether to go on.
 import logging
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -16,13 +16,16 @@ from .certificate import Certificate
 from .outcome import Check, Outcome, StopReason
 from .progress import Progress
 from .schedule import Schedule
-from .task import Task
+from .task import Task, Trainer
 
 SLICE_SECONDS = 0.05  # short enough for Ctrl-C and max_time to be felt at once
 LOOKS_PER_DOUBLING = 100  # long runs of short passes are looked at less often: about so often while the passes double
 LARGEST_COUNT = 2**53  # counts stay integers that a double holds exactly
 
+SECOND_INTERRUPT_SECONDS = 2.0  # Ctrl-C twice within this time means the program, not the fit
+
 logger = logging.getLogger("dynmargin")
+last_interrupt = -math.inf
 
 
 @dataclass(frozen=True)
@@ -40,34 +43,38 @@ class Plan:
     warn: Callable[[str], None] = logger.warning
 
 
-def train(task: Task, trainer: _core.Trainer, plan: Plan, accuracies: Sequence[float] = ()) -> Outcome:
+def train(task: Task, trainer: Trainer, plan: Plan, accuracies: Iterator[float] | None = None) -> Outcome:
     """Advance a run until it has done what the plan asks for, meets a limit, or has no point in going on.
 
     `accuracies` are those of successive runs of PDM: whenever its rule has nothing left to do, the next one is taken.
+
+    Ctrl-C ends the run and keeps what it has; a second one soon after goes through, so that a loop of fits can be left.
     """
-    run = Run(task, trainer, plan, list(accuracies))
+    global last_interrupt
+    run = Run(task, trainer, plan, accuracies)
     reason: StopReason | None = None
     try:
         while reason is None:
             reason = run.advance()
     except KeyboardInterrupt:
+        before, last_interrupt = last_interrupt, time.perf_counter()
+        if last_interrupt - before < SECOND_INTERRUPT_SECONDS:
+            raise
         reason = "interrupted"
     certificate = run.certificate if reason == "certificate" else None
     certificate = certificate or task.certify(trainer, plan.epsilon)
     run.record(certificate.margin, certificate.upper_bound)
-    return Outcome(certificate, reason, max(1, trainer.full_passes), run.history, run.R)
+    return Outcome(certificate, reason, max(1, trainer.full_passes), run.history, task.R)
 
 
 class Run:
     """A run in progress."""
 
-    def __init__(self, task: Task, trainer: _core.Trainer, plan: Plan, accuracies: list[float]) -> None:
+    def __init__(self, task: Task, trainer: Trainer, plan: Plan, accuracies: Iterator[float] | None) -> None:
         self.task = task
         self.trainer = trainer
         self.plan = plan
         self.accuracies = accuracies
-        self.own_rule_ends = plan.stop == "convergence" or not accuracies
-        self.R = trainer.largest_norm
         self.began = time.perf_counter()
         self.progress = Progress(plan.epsilon)
         self.warned = False
@@ -96,9 +103,13 @@ class Run:
 
     def refine(self) -> StopReason | None:
         """No pattern was misclassified in a full pass: take the next accuracy, or stop."""
-        if not self.accuracies:
-            return "converged" if self.own_rule_ends else "stalled"
-        self.trainer.set_rule(_core.DynamicMargin(self.accuracies.pop(0)))
+        if self.accuracies is None:
+            return "converged"
+        accuracy = next(self.accuracies, None)
+        if accuracy is None:
+            return "converged" if self.plan.stop == "convergence" else "stalled"
+        assert isinstance(self.trainer, _core.Trainer)  # only PDM has further accuracies
+        self.trainer.set_rule(_core.DynamicMargin(accuracy))
         return None
 
     def look(self) -> StopReason | None:
@@ -106,7 +117,7 @@ class Run:
         bounds, plan = self.trainer.check(), self.plan
         self.next_look = self.trainer.full_passes + max(1, self.trainer.full_passes // LOOKS_PER_DOUBLING)
         check = self.record(bounds.margin, bounds.upper_bound)
-        if self.task.over.hard_margin and bounds.upper_bound <= plan.margin_floor * self.R:
+        if self.task.core_problem.hard_margin and bounds.upper_bound <= plan.margin_floor * self.task.R:
             return "inseparable"
         gap = check.gap
         if plan.stop == "convergence":  # the rule itself must be content, with its own margin
@@ -119,8 +130,8 @@ class Run:
         # The rule's own margin moves in leaps: no projection is worth a warning there.
         if not self.warned and plan.stop == "certificate" and self.progress.slow():
             self.warned = True
-            plan.warn(self.progress.message(check, self.R))
-        return "stalled" if self.progress.stalled(check) else None
+            plan.warn(self.progress.message(check, self.task.R))
+        return "stalled" if self.progress.stalled() else None
 
     def record(self, margin: float, upper_bound: float) -> Check:
         """Add a line to the history and to the log."""

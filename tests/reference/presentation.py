@@ -34,6 +34,7 @@ class Run:
         self.a, self.t = np.zeros(Y.shape[1]), 0
         self.updates = []  # (pattern, multiplicity)
         self.full_passes = 0
+        self.updates_at_full_pass = []  # how many entries `updates` had when full pass i was complete
 
     def run(self, max_passes):
         """Full passes until one makes no update; True if that happened."""
@@ -45,6 +46,7 @@ class Run:
             width = self.schedule.first_width if first else None
             single = first and self.schedule.single_updates_first
             inner, updated = self.present(everything, width or self.schedule.widths[0], single)
+            self.updates_at_full_pass.append(len(self.updates))
             if not updated:
                 return True
             self.rounds(inner, level=1)

@@ -1,5 +1,8 @@
 """PDM, the perceptron with dynamic margin, and PDM-succ, its successive runs (Sections 2 to 4 of the paper)."""
 
+from collections.abc import Iterator
+from itertools import chain
+
 from .. import _core
 from ..outcome import Outcome
 from ..task import Task
@@ -15,26 +18,24 @@ def train_pdm(task: Task, plan: Plan, *, eta: float | None = None) -> Outcome:
         accuracy *= schedule.rule_accuracy
     if eta is not None:
         schedule = schedule.without_first_pass_rules()
-    first, *further = successive_accuracies(accuracy, eta)
+    accuracies = successive_accuracies(accuracy, eta)
     if plan.stop == "certificate":
-        further += finer_accuracies(accuracy)
-    return train(task, task.trainer(_core.DynamicMargin(first), schedule, plan.seed), plan, further)
+        accuracies = chain(accuracies, finer_accuracies(accuracy))
+    trainer = task.trainer(_core.DynamicMargin(next(accuracies)), schedule, plan.seed)
+    return train(task, trainer, plan, accuracies)
 
 
-def successive_accuracies(epsilon: float, eta: float | None) -> list[float]:
-    """List PDM-succ's accuracies: 1/2, divided by eta until epsilon is reached; without eta, epsilon alone."""
-    if eta is None or epsilon >= 0.5:
-        return [epsilon]
-    accuracies = [0.5]
-    while accuracies[-1] > epsilon:
-        accuracies.append(max(accuracies[-1] / eta, epsilon))
-    return accuracies
+def successive_accuracies(epsilon: float, eta: float | None) -> Iterator[float]:
+    """Give PDM-succ's accuracies: 1/2, divided by eta until epsilon is reached; without eta, epsilon alone."""
+    accuracy = 0.5
+    while eta is not None and accuracy > epsilon:
+        yield accuracy
+        accuracy /= eta
+    yield epsilon
 
 
-def finer_accuracies(accuracy: float) -> list[float]:
-    """List accuracies to go on with when rounding keeps a converged run from being certified."""
-    finer: list[float] = []
+def finer_accuracies(accuracy: float) -> Iterator[float]:
+    """Give accuracies to go on with when rounding keeps a converged run from being certified."""
     while accuracy > SMALLEST_ACCURACY:
         accuracy /= 10
-        finer.append(accuracy)
-    return finer
+        yield accuracy

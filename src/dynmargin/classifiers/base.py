@@ -6,7 +6,8 @@ import math
 import time
 import warnings
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -38,6 +39,27 @@ def warn_caller(message: str) -> None:
     ):
         level += 1
     warnings.warn(message, ConvergenceWarning, stacklevel=level)
+
+
+def once(warn: Callable[[str], None]) -> Callable[[str], None]:
+    """Let only the first of several warnings through."""
+    pending = [warn]
+    return lambda message: pending.pop()(message) if pending else None
+
+
+@contextmanager
+def visible_log(verbose: int) -> Iterator[None]:
+    """Let `verbose` show the log even where logging was never set up, for as long as a fit takes."""
+    level, handler = logger.level, logging.StreamHandler()
+    if verbose:
+        logger.setLevel(logging.INFO)
+    if verbose and not logger.hasHandlers():
+        logger.addHandler(handler)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+        logger.removeHandler(handler)
 
 
 class MarginClassifier(ClassifierMixin, BaseEstimator):
@@ -96,38 +118,38 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
         started = time.perf_counter()
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], accept_large_sparse=True)
         check_classification_targets(y)
+        classes = np.unique(y)
+        if len(classes) < 2:
+            raise ValueError(f"the labels hold 1 class only ({classes[0]}); a classifier needs two or more")
         weight = None
         if sample_weight is not None:
             weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-            if not weight.any():
-                raise ValueError(
-                    "all weights in sample_weight are zero; at least one row of each class needs a positive one"
-                )
-        self.classes_ = np.unique(y)
-        if len(self.classes_) < 2:
-            raise ValueError(f"the labels hold 1 class only ({self.classes_[0]!r}); a classifier needs two or more")
-        self._watch_log()
-
-        matrix = as_matrix(X)
-        rows = _core.pack(matrix)
-        tasks = [Task(matrix, rows, problem, y, weight, i) for i, problem in enumerate(self._problems(y))]
+            for label in classes:
+                if not weight[y == label].any():
+                    raise ValueError(f"all rows of class {label} have weight zero; drop the class, or give it weight")
+        problems = self._problems(classes, y, weight)
         plan = Plan(
             epsilon=float(self.epsilon),
             stop=self.stop,
             schedule=Schedule.named(self.schedule) if isinstance(self.schedule, str) else self.schedule,
             seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
             margin_floor=float(self.margin_floor),
-            max_updates=LARGEST_COUNT if self.max_updates is None else int(self.max_updates),
+            max_updates=LARGEST_COUNT if self.max_updates is None else min(int(self.max_updates), LARGEST_COUNT),
             started=started,
-            warn=warn_caller,
+            warn=once(warn_caller),
         )
+        matrix = as_matrix(X)
+        rows = _core.pack(matrix)
         outcomes: list[Outcome] = []
-        for task in tasks:
-            interrupted = any(outcome.stop_reason == "interrupted" for outcome in outcomes)
-            deadline = self._deadline(started, len(tasks) - task.index, interrupted)
-            outcome = self._train(task, replace(plan, deadline=deadline))
-            outcomes.append(replace(outcome, stop_reason="interrupted") if interrupted else outcome)
-        self._publish(tasks, outcomes)
+        with visible_log(self.verbose):
+            for index, problem in enumerate(problems):
+                interrupted = any(outcome.stop_reason == "interrupted" for outcome in outcomes)
+                deadline = self._deadline(started, len(problems) - index, interrupted)
+                task = Task(matrix, rows, problem, y, weight, index)
+                outcome = self._train(task, replace(plan, deadline=deadline))
+                outcomes.append(replace(outcome, stop_reason="interrupted") if interrupted else outcome)
+        self.classes_ = classes
+        self._publish(outcomes, [problem.sides(y, weight) for problem in problems])
         return self
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -172,26 +194,32 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def _problems(self, y: NDArray[Any]) -> list[BinaryProblem]:
+    def _problems(
+        self, classes: NDArray[Any], y: NDArray[Any], sample_weight: NDArray[np.float64] | None
+    ) -> list[BinaryProblem]:
         """One problem for two classes, one a class for more.
 
         Against the rest, a class weight counts for its own class only, as in LIBLINEAR.
         """
         C = float(self.C)
         rho = float(self.intercept_scaling) if self.fit_intercept else 0.0
-        weights = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
-        if not all(0 <= weight < math.inf for weight in weights):
-            raise ValueError(f"class_weight must not be negative or infinite, got {self.class_weight!r}")
+        costs = C * self._class_weights(classes, y, sample_weight)
+        if len(classes) == 2:
+            return [BinaryProblem(classes[1], float(costs[1]), float(costs[0]), rho)]
+        return [BinaryProblem(label, float(cost), C, rho) for label, cost in zip(classes, costs, strict=True)]
 
-        def cost(weight: float) -> float:
-            if weight == 0:
-                raise ValueError("a class_weight of 0 leaves no row of its class; drop those rows instead")
-            return C * float(weight)
-
-        labels = self.classes_.tolist()
-        if len(labels) == 2:
-            return [BinaryProblem(labels[1], cost(weights[1]), cost(weights[0]), rho)]
-        return [BinaryProblem(label, cost(weight), C, rho) for label, weight in zip(labels, weights, strict=True)]
+    def _class_weights(
+        self, classes: NDArray[Any], y: NDArray[Any], sample_weight: NDArray[np.float64] | None
+    ) -> NDArray[np.float64]:
+        if self.class_weight == "balanced":  # inversely to the weight of a class, a repeated row counting as often
+            shares = np.bincount(np.searchsorted(classes, y), weights=sample_weight, minlength=len(classes))
+            with np.errstate(divide="ignore"):
+                weights: NDArray[np.float64] = shares.sum() / (len(classes) * shares)
+            return np.where(shares > 0, weights, 1.0)
+        weights = compute_class_weight(self.class_weight, classes=classes, y=y)
+        if not (np.isfinite(weights).all() and (weights > 0).all()):
+            raise ValueError(f"class_weight must be positive and finite, got {self.class_weight!r}")
+        return weights
 
     def _deadline(self, started: float, tasks_left: int, interrupted: bool) -> float:
         """Share the time left evenly among the tasks left; after Ctrl-C the rest get a first slice only."""
@@ -200,7 +228,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
             return now
         return math.inf if self.max_time is None else now + (started + self.max_time - now) / tasks_left
 
-    def _publish(self, tasks: list[Task], outcomes: list[Outcome]) -> None:
+    def _publish(self, outcomes: list[Outcome], sides: list[NDArray[np.int8]]) -> None:
         self.certificates_ = [outcome.certificate for outcome in outcomes]
         worst = max(outcomes, key=lambda outcome: outcome.certificate.gap)
         self.certificate_ = worst.certificate
@@ -210,23 +238,19 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
         self.n_updates_ = sum(outcome.updates for outcome in outcomes)
         self.n_iter_ = max(outcome.passes for outcome in outcomes)
         self.history_ = [check for outcome in outcomes for check in outcome.history]
-        self.support_ = np.unique(np.concatenate([certificate.counts.indices for certificate in self.certificates_]))
+        counted = np.zeros(len(sides[0]), dtype=bool)
+        for certificate in self.certificates_:
+            counted[certificate.counts.indices] = True
+        self.support_ = np.flatnonzero(counted)
         self.dual_coef_ = np.zeros((len(outcomes), len(self.support_)))
-        for row, certificate, task in zip(self.dual_coef_, self.certificates_, tasks, strict=True):
+        for row, certificate, side in zip(self.dual_coef_, self.certificates_, sides, strict=True):
             counts = certificate.counts
             # t / ‖a‖² scales a to the length of the optimum: a t / ‖a‖² = u / gamma_d there.
             scale = 1 / (certificate.upper_bound**2 * counts.sum()) if certificate.upper_bound > 0 else 0.0
-            row[np.searchsorted(self.support_, counts.indices)] = scale * task.sides[counts.indices] * counts.data
+            row[np.searchsorted(self.support_, counts.indices)] = scale * side[counts.indices] * counts.data
         if message := worst.shortfall():
             if len(outcomes) > 1:
                 short = sum(outcome.shortfall() is not None for outcome in outcomes)
-                label = self.classes_.tolist()[outcomes.index(worst)]
-                message = f"{short} of {len(outcomes)} classes fell short, class {label!r} most: {message}"
+                label = self.classes_[outcomes.index(worst)]
+                message = f"{short} of {len(outcomes)} classes fell short, class {label} most: {message}"
             warn_caller(message)
-
-    def _watch_log(self) -> None:
-        """Let `verbose` show the log even where logging was never set up."""
-        if self.verbose:
-            logger.setLevel(logging.INFO)
-            if not logger.hasHandlers():
-                logger.addHandler(logging.StreamHandler())

@@ -5,11 +5,12 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Interval
 
 from ..algorithms.pfm import train_pfm
 from ..outcome import Outcome
+from ..problem import BinaryProblem
 from ..schedule import Schedule
 from ..task import Task
 from ..training import Plan
@@ -85,22 +86,24 @@ class PFMClassifier(MarginClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
+    def _problems(
+        self, classes: NDArray[Any], y: NDArray[Any], sample_weight: NDArray[np.float64] | None
+    ) -> list[BinaryProblem]:
+        problems = super()._problems(classes, y, sample_weight)
+        if self.beta is not None:
+            betas = np.asarray(self.beta, dtype=np.float64)
+            if betas.ndim > 0 and betas.shape != (len(problems),):
+                raise ValueError(
+                    f"beta must be a number or one a class ({len(problems)}), got an array of shape {betas.shape}"
+                )
+            if not (np.isfinite(betas).all() and (betas > 0).all()):
+                raise ValueError(f"beta must be positive and finite, got {self.beta!r}")
+        return problems
+
     def _train(self, task: Task, plan: Plan) -> Outcome:
-        return train_pfm(task, plan, beta=self._given_beta(task.index))
+        beta = None if self.beta is None else float(np.ravel(self.beta)[task.index if np.ndim(self.beta) else 0])
+        return train_pfm(task, plan, beta=beta)
 
-    def _given_beta(self, index: int) -> float | None:
-        if self.beta is None:
-            return None
-        betas = np.asarray(self.beta, dtype=np.float64)
-        n_problems = 1 if len(self.classes_) == 2 else len(self.classes_)
-        if betas.ndim > 0 and betas.shape != (n_problems,):
-            raise ValueError(
-                f"beta must be a number or one a class ({n_problems} of them), got an array of shape {betas.shape}"
-            )
-        if not (np.isfinite(betas).all() and (betas > 0).all()):
-            raise ValueError(f"beta must be positive and finite, got {self.beta!r}")
-        return float(betas if betas.ndim == 0 else betas[index])
-
-    def _publish(self, tasks: list[Task], outcomes: list[Outcome]) -> None:
-        super()._publish(tasks, outcomes)
+    def _publish(self, outcomes: list[Outcome], sides: list[NDArray[np.int8]]) -> None:
+        super()._publish(outcomes, sides)
         self.beta_ = np.array([outcome.beta for outcome in outcomes])

@@ -1,0 +1,92 @@
+"""Newton's method: exact, indifferent to scale, with the same certificate; and the front door that chooses it."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from reference.optimum import best_soft_margin
+from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import LinearSVC
+
+from dynmargin import MaxMarginClassifier, NewtonClassifier
+
+
+@given(st.integers(0, 2**31), st.sampled_from([0.01, 1.0, 100.0]), st.sampled_from([0.0, 1.0, 5.0]), st.booleans())
+@settings(max_examples=100)
+def test_the_optimum_is_found(seed, C, rho, weighted):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(random.integers(4, 60), random.integers(1, 6))) * 10.0 ** random.integers(-3, 4)
+    y = np.where(X[:, 0] + X.std() * random.normal(size=len(X)) > 0, 1, -1)
+    assume(len(set(y)) == 2)
+    weight = random.exponential(size=len(y)) if weighted else np.ones(len(y))
+    classifier = NewtonClassifier(1e-9, C=C, fit_intercept=rho > 0, intercept_scaling=rho or 1.0)
+    certificate = classifier.fit(X, y, sample_weight=weight).certificate_
+    best = best_soft_margin(X, y, rho, 2 * C * weight)
+    assert certificate.achieved
+    assert certificate.verify(X, y, sample_weight=weight)
+    assert certificate.margin == pytest.approx(best, rel=1e-7)
+    assert certificate.margin <= best * (1 + 1e-9)
+    assert certificate.upper_bound >= best * (1 - 1e-9)
+
+
+def test_bad_scaling_does_not_matter():
+    X, y = load_breast_cancer(return_X_y=True)
+    classifier = NewtonClassifier(1e-9).fit(X, y)
+    assert classifier.certificate_.achieved
+    assert classifier.n_iter_ < 30
+    assert classifier.certificate_.verify(X, y)
+
+
+def test_many_rows_begin_on_a_subset(rng):
+    X = rng.normal(size=(20_000, 10))
+    y = (X @ rng.normal(size=10) + rng.normal(size=20_000) > 0).astype(int)
+    classifier = NewtonClassifier(1e-9, random_state=0).fit(X, y)
+    assert classifier.certificate_.achieved
+    assert classifier.n_iter_ <= 5  # the subset's solution is close
+    theirs = LinearSVC(tol=1e-10, dual=False, max_iter=10**5).fit(X, y)
+    np.testing.assert_allclose(classifier.coef_, theirs.coef_, atol=1e-4)
+
+
+def test_many_columns_take_conjugate_gradients(rng):
+    X = sp.random_array((300, 5000), density=0.01, rng=rng, format="csr")
+    y = rng.integers(0, 2, 300)
+    classifier = NewtonClassifier(1e-6, C=10.0, random_state=0).fit(X, y)
+    assert classifier.certificate_.achieved
+    assert classifier.certificate_.verify(X, y)
+
+
+def test_the_hard_margin_is_refused(breast_cancer):
+    with pytest.raises(ValueError, match="finite C"):
+        NewtonClassifier(C=np.inf).fit(*breast_cancer)
+
+
+def test_many_classes_and_class_weights(digits):
+    X, y = digits
+    ours = NewtonClassifier(1e-9, class_weight="balanced").fit(X, y)
+    theirs = LinearSVC(class_weight="balanced", tol=1e-10, dual=False, max_iter=10**5).fit(X, y)
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-3)
+    np.testing.assert_allclose(ours.dual_coef_ @ X[ours.support_], ours.coef_, atol=1e-5)
+
+
+def test_max_time_holds_for_newton_too(rng):
+    X = rng.normal(size=(3000, 300))
+    y = rng.integers(0, 2, 3000)
+    with pytest.warns(ConvergenceWarning, match="max_time"):
+        classifier = NewtonClassifier(1e-12, max_time=1e-9).fit(X, y)
+    assert classifier.certificate_.verify(X, y)
+
+
+def test_the_front_door_says_what_it_chose(breast_cancer, rng):
+    X, y = breast_cancer
+    assert MaxMarginClassifier().fit(X, y).algorithm_ == "newton: 30 features, at most 500"
+    assert MaxMarginClassifier(algorithm="pdm").fit(X, y).algorithm_ == "pdm: as asked"
+    assert (
+        MaxMarginClassifier(0.1, C=np.inf).fit(X[y == 1][:20], np.arange(20) % 2).algorithm_
+        == "pdm: the margin is hard"
+    )
+    wide = rng.normal(size=(20, 600))
+    chosen = MaxMarginClassifier().fit(wide, np.arange(20) % 2)
+    assert chosen.algorithm_ == "pdm: 600 features, more than 500"
+    assert chosen.certificate_.achieved
