@@ -189,8 +189,9 @@ void bind_training(nb::module_& m) {
       .def(
           "__init__",
           [](Schedule* self, std::array<int, 3> rounds, std::array<double, 2> widths, double first_width, bool single,
-             bool shuffle) { new (self) Schedule{rounds, widths, first_width, single, shuffle}; },
-          "rounds"_a, "widths"_a, "first_width"_a, "single_updates_first"_a, "shuffle_active_sets"_a);
+             bool shuffle,
+             bool balanced) { new (self) Schedule{rounds, widths, first_width, single, shuffle, balanced}; },
+          "rounds"_a, "widths"_a, "first_width"_a, "single_updates_first"_a, "shuffle_active_sets"_a, "balanced"_a);
 
   nb::enum_<Event>(m, "Event")
       .value("slice_over", Event::slice_over)
@@ -216,31 +217,36 @@ void bind_training(nb::module_& m) {
           "rows"_a, "problem"_a, "rule"_a, "schedule"_a, "seed"_a)
       .def("advance", &Trainer::advance, "seconds"_a, "max_updates"_a = largest_count,
            nb::call_guard<nb::gil_scoped_release>(), "Train for about that many seconds, or until something happens.")
+      .def_prop_ro("upper_bound", &Trainer::upper_bound)
       .def("check", &Trainer::check, nb::call_guard<nb::gil_scoped_release>(),
            "Bounds of the moment, in one pass over the rows.")
       .def("set_rule", &Trainer::set_rule, "rule"_a)
       .def("record_updates", &Trainer::record_updates)
       .def_prop_ro("recorded_updates", &Trainer::recorded_updates)
-      .def_prop_ro("updates", [](const Trainer& self) { return self.state().t; })
+      .def_prop_ro("updates", [](const Trainer& self) { return static_cast<std::int64_t>(self.state().totals.t); })
       .def_prop_ro("full_passes", &Trainer::full_passes)
       .def_prop_ro("visits", &Trainer::visits)
-      .def_prop_ro("norm2", [](const Trainer& self) { return self.state().norm2; })
+      .def_prop_ro("norm2", [](const Trainer& self) { return self.state().totals.norm2; })
       .def(
           "support",
           [](const Trainer& self) {
             std::vector<std::int64_t> rows, counts;
-            const auto& n = self.state().counts;
-            for (std::size_t k = 0; k < n.size(); ++k)
-              if (n[k] != 0) rows.push_back(static_cast<std::int64_t>(k)), counts.push_back(n[k]);
+            const auto& patterns = self.state().patterns;
+            for (std::size_t k = 0; k < patterns.size(); ++k) {
+              if (patterns[k].count == 0) continue;
+              rows.push_back(static_cast<std::int64_t>(k));
+              counts.push_back(patterns[k].count);
+            }
             return std::pair{to_numpy(std::move(rows)), to_numpy(std::move(counts))};
           },
           "Rows with a count, and their counts.")
       .def(
           "model",
           [](const Trainer& self) {
-            return std::tuple{to_numpy(self.model().w), self.model().bias, self.model().scale};
+            const LowerBound& found = self.lower_bound();
+            return std::pair{to_numpy(found.w()), found.scale()};
           },
-          "The weights of the best check, their augmented coordinate, and the scale that repairs their slacks.");
+          "The best weights found at a check, their augmented coordinate last, and the scale that is best for them.");
 }
 
 void bind_certificate(nb::module_& m) {

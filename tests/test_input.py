@@ -102,9 +102,21 @@ def test_packing_takes_the_smaller_layout():
     dense, sparse = np.ones((1000, 50)), np.zeros((1000, 50))
     sparse[:, 3] = 1
     per_row = 8 + 8  # norms and digests
-    assert _core.pack(as_matrix(dense)).nbytes == 1000 * (50 * 4 + per_row)
-    assert _core.pack(as_matrix(sparse)).nbytes <= 1000 * (24 + per_row)
+    assert _core.pack(as_matrix(dense / 2)).nbytes == 1000 * (50 * 4 + per_row)
     assert _core.pack(as_matrix(dense / 3)).nbytes == 1000 * (50 * 8 + per_row)
+    assert _core.pack(as_matrix(sparse / 2)).nbytes <= 1000 * (24 + per_row)
+    assert _core.pack(as_matrix(sparse)).nbytes <= 1000 * (20 + per_row)  # ones are not stored
+
+
+@pytest.mark.parametrize("columns", [40, 70_000])
+def test_ones_are_as_good_as_any_values(columns, rng):
+    """All-ones data has a layout of its own; doubled duplicates must not be mistaken for it."""
+    X = sp.csr_matrix((rng.random((60, columns)) < 8 / columns).astype(float))
+    y = rng.integers(0, 2, 60)
+    ones = PDMClassifier(0.1, random_state=0).fit(X, y)
+    assert np.array_equal(ones.coef_, PDMClassifier(0.1, random_state=0).fit(X[:, ::-1][:, ::-1], y).coef_)
+    doubled = sp.csr_matrix((np.ones(2), [0, 0], [0, 2, 2]), shape=(2, 1))
+    assert PDMClassifier(0.1, C=np.inf).fit(doubled, [1, 0]).certificate_.verify([[2.0], [0.0]], [1, 0])
 
 
 X2, y2 = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [0.0, 3.0]]), np.array([0, 1, 1, 0])

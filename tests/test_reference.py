@@ -32,6 +32,7 @@ schedules = st.builds(
     first_width=st.sampled_from([None, 1.5]),
     single_updates_first=st.booleans(),
     shuffle_active_sets=st.booleans(),
+    balanced=st.booleans(),
 )
 
 
@@ -59,7 +60,7 @@ def agree(trainer, reference):
 @settings(max_examples=600)
 def test_pdm_makes_the_same_updates(problem, schedule, eps, seed):
     trainer, _ = core_run(problem, _core.DynamicMargin(eps), schedule, seed)
-    reference = Run(extended_patterns(*problem), DynamicMargin(eps), schedule, seed, UPDATES)
+    reference = Run(extended_patterns(*problem), problem[1], DynamicMargin(eps), schedule, seed, UPDATES)
     reference.run(PASSES)
     agree(trainer, reference)
     a = sum((count * extended_patterns(*problem)[k] for k, count in trainer.recorded_updates), start=0 * reference.a)
@@ -76,7 +77,7 @@ def test_pdm_makes_the_same_updates(problem, schedule, eps, seed):
 @settings(max_examples=600)
 def test_pfm_makes_the_same_updates(problem, schedule, beta, seed):
     trainer, event = core_run(problem, _core.FixedMargin(beta), schedule, seed)
-    reference = Run(extended_patterns(*problem), FixedMargin(beta), schedule, seed, UPDATES)
+    reference = Run(extended_patterns(*problem), problem[1], FixedMargin(beta), schedule, seed, UPDATES)
     reference.run(PASSES)
     if event is _core.Event.infeasible:  # the core stops where the reference goes on in vain
         assert trainer.recorded_updates == reference.updates[: len(trainer.recorded_updates)]

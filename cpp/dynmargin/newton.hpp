@@ -74,7 +74,7 @@ class Newton {
     std::visit(
         [&](const auto& rows) {
           for (std::size_t i = 0; i < members_.size(); ++i) {
-            const double score = rows.dot(members_[i], v.data()) + bias;
+            const double score = rows.dot(rows.start(members_[i]), v.data()) + bias;
             out[i] = problem_->sides[members_[i]] > 0 ? score : -score;
           }
         },
@@ -92,7 +92,7 @@ class Newton {
             const char now = scores_[i] < 1;
             if (now == active_[i]) continue;
             active_[i] = now;
-            rows.add_outer_to(upper_.data(), n, members_[i], now ? penalty(i) : -penalty(i), problem_->rho);
+            rows.add_outer_to(upper_.data(), n, rows.start(members_[i]), now ? penalty(i) : -penalty(i), problem_->rho);
           }
         },
         packed_->rows);
@@ -135,8 +135,8 @@ class Newton {
         [&](const auto& rows) {
           for (std::size_t i = 0; i < members_.size(); ++i) {
             if (!(scores_[i] < 1)) continue;
-            const double factor = penalty(i) * (rows.dot(members_[i], v.data()) + v_bias);
-            rows.add_to(product.data(), members_[i], factor);
+            const double factor = penalty(i) * (rows.dot(rows.start(members_[i]), v.data()) + v_bias);
+            rows.add_to(product.data(), rows.start(members_[i]), factor);
             bias += factor;
           }
         },
@@ -164,7 +164,7 @@ class Newton {
             loss_ += alpha * slack;  // also alpha² Delta², the extension's share of ‖a‖²
             total_ += alpha;
             const double factor = problem_->sides[members_[i]] > 0 ? alpha : -alpha;
-            rows.add_to(combination.data(), members_[i], factor);
+            rows.add_to(combination.data(), rows.start(members_[i]), factor);
             bias += factor;
           }
         },

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <vector>
 
@@ -17,75 +16,69 @@
 
 namespace dynmargin {
 
-// Delta_k², from two numbers when only the class matters and from a table when rows are weighted.
-class Extension {
+// A pattern as lists hold it: its row and, in the top bit, its side, so that neither has to be looked up.
+class Member {
  public:
-  explicit Extension(const Problem& problem) : by_class_{1 / (2 * problem.C_negative), 1 / (2 * problem.C_positive)} {
-    if (problem.sample_weight.empty()) return;
-    by_row_.resize(problem.sides.size());
-    for (std::size_t k = 0; k < by_row_.size(); ++k)
-      if (problem.sides[k] != 0) by_row_[k] = problem.delta2(k);
-  }
-  double delta2(std::size_t k, std::int8_t side) const { return by_row_.empty() ? by_class_[side > 0] : by_row_[k]; }
+  Member(std::uint32_t row, bool negative) : bits_(row | std::uint32_t{negative} << 31) {}
+  std::uint32_t row() const { return bits_ & 0x7fffffffu; }
+  bool negative() const { return bits_ >> 31; }
 
  private:
-  std::array<double, 2> by_class_;
-  std::vector<double> by_row_;
+  std::uint32_t bits_;
 };
 
+inline std::vector<Member> members_of(const Problem& problem) {
+  std::vector<Member> members;
+  for (std::size_t k = 0; k < problem.sides.size(); ++k)
+    if (problem.sides[k] != 0) members.emplace_back(static_cast<std::uint32_t>(k), problem.sides[k] < 0);
+  return members;
+}
+
+inline State empty_state(const PackedRows& packed, const Problem& problem) {
+  State a{std::vector<double>(packed.n_columns), 0, {}, std::vector<Pattern>(packed.n_rows)};
+  for (std::size_t k = 0; k < a.patterns.size(); ++k) {
+    const double delta2 = problem.sides[k] == 0 ? 0 : problem.delta2(k);
+    const auto start = std::visit([&](const auto& rows) { return rows.start(k); }, packed.rows);
+    a.patterns[k] = {start, packed.squared_norms[k] + problem.rho * problem.rho + delta2, delta2, 0};
+  }
+  return a;
+}
+
+// What is done with a pattern, for one layout of the rows.
 template <class Rows>
 class Patterns {
  public:
-  Patterns(const Rows& rows, const PackedRows& packed, const Problem& problem, const Extension& extension)
-      : rows_(rows),
-        squared_norms_(packed.squared_norms.data()),
-        sides_(problem.sides.data()),
-        rho_(problem.rho),
-        extension_(extension) {}
+  Patterns(const Rows& rows, double rho) : rows_(rows), rho_(rho) {}
 
-  // abar.ybar_k: the part of a.y_k that the model can use on new data.
-  double dense_dot(const std::vector<double>& w, double bias, std::size_t k) const {
-    const double score = rows_.dot(k, w.data()) + rho_ * bias;
-    return sides_[k] > 0 ? score : -score;
+  // v.ybar_k, signed by the side.
+  double dense_dot(const double* v, double bias, const Pattern& y, bool negative) const {
+    const double score = rows_.dot(y.start, v) + rho_ * bias;
+    return negative ? -score : score;
   }
 
-  double dot(const State& a, std::size_t k) const {
-    return dense_dot(a.w, a.bias, k) + static_cast<double>(a.counts[k]) * delta2(k);
+  // The dense part of a += lambda y_k.
+  void add_to(double* w, double& bias, const Pattern& y, double signed_lambda) const {
+    rows_.add_to(w, y.start, signed_lambda);
+    bias += signed_lambda * rho_;
   }
 
-  double squared_norm(std::size_t k) const { return squared_norms_[k] + rho_ * rho_ + delta2(k); }
-
-  double delta2(std::size_t k) const { return extension_.delta2(k, sides_[k]); }
-
-  // a += lambda y_k, where p = a.y_k and q = ‖y_k‖² are known already.
-  void add_to(State& a, std::size_t k, std::int64_t lambda, double p, double q) const {
-    const auto factor = static_cast<double>(lambda);
-    const double signed_factor = sides_[k] > 0 ? factor : -factor;
-    rows_.add_to(a.w.data(), k, signed_factor);
-    a.bias += signed_factor * rho_;
-    a.counts[k] += lambda;
-    a.t += lambda;
-    a.norm2 += factor * (2 * p + factor * q);
-  }
-
-  // ‖a‖² from scratch: the running value gathers rounding errors.
-  double recomputed_norm2(const State& a) const {
-    double dense = a.bias * a.bias, extended = 0;
-    for (double c : a.w) dense += c * c;
-    for (std::size_t k = 0; k < a.counts.size(); ++k)
-      if (a.counts[k] != 0) extended += static_cast<double>(a.counts[k]) * static_cast<double>(a.counts[k]) * delta2(k);
-    return dense + extended;
-  }
-
-  void prefetch_row(std::size_t k) const { rows_.prefetch_row(k); }
+  void prefetch_row(const Pattern& y) const { rows_.prefetch_row(y.start); }
 
  private:
   const Rows& rows_;
-  const double* squared_norms_;
-  const std::int8_t* sides_;
   double rho_;
-  const Extension& extension_;
 };
+
+// ‖a‖² from scratch: the running value gathers rounding errors.
+inline double recomputed_norm2(const State& a) {
+  double dense = a.bias * a.bias, extended = 0;
+  for (double c : a.w) dense += c * c;
+  for (const Pattern& y : a.patterns) {
+    const auto n = static_cast<double>(y.count);
+    extended += n * n * y.delta2;
+  }
+  return dense + extended;
+}
 
 // R = max_k ‖y_k‖
 inline double largest_norm(const PackedRows& packed, const Problem& problem) {

@@ -16,7 +16,8 @@ class Generator {
   std::uint64_t operator()() { return mix64(key_ + ++drawn_ * 0x9e3779b97f4a7c15u); }
 
   // Fisher and Yates. 32 random bits times a bound below 2^32 need no 128-bit product; the bias is below bound / 2^32.
-  void shuffle(std::span<std::uint32_t> items) {
+  template <class Item>
+  void shuffle(std::span<Item> items) {
     for (std::size_t i = items.size(); i > 1; --i) {
       const std::uint64_t j = ((*this)() >> 32) * i >> 32;
       std::swap(items[i - 1], items[j]);

@@ -13,6 +13,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -29,59 +30,66 @@ inline void prefetch(const void* address) {
 #endif
 }
 
+// Stands for the values when all are 1, as in one-hot and binary data: none is stored, and no product is needed.
+struct Ones {};
+
 template <class Value, class Column>
 class SparseRows {
+  static constexpr bool ones = std::is_same_v<Value, Ones>;
+  static constexpr std::size_t value_size = ones ? 0 : sizeof(Value), alignment = ones ? 4 : sizeof(Value);
+
  public:
   SparseRows(std::int64_t n_rows, std::int64_t n_stored) {
     starts_.reserve(n_rows);
-    blocks_.reserve(n_rows * (sizeof(Length) + 2 * (sizeof(Value) - 1)) + n_stored * (sizeof(Column) + sizeof(Value)));
+    blocks_.reserve(n_rows * (sizeof(Length) + 2 * (alignment - 1)) + n_stored * (sizeof(Column) + value_size));
   }
+
+  std::uint64_t start(std::size_t k) const { return starts_[k]; }
 
   void append(const std::vector<Entry>& entries) {
     const auto length = static_cast<Length>(entries.size());
     starts_.push_back(blocks_.size());
     blocks_.resize(blocks_.size() + block_size(length));
-    std::byte* block = &blocks_[starts_.back()];
+    std::byte* block = blocks_.data() + starts_.back();
     std::memcpy(block, &length, sizeof length);
     auto* columns = reinterpret_cast<Column*>(block + sizeof length);
-    auto* values = reinterpret_cast<Value*>(block + values_offset(length));
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-      columns[i] = static_cast<Column>(entries[i].column);
-      values[i] = static_cast<Value>(entries[i].value);
+    for (std::size_t i = 0; i < entries.size(); ++i) columns[i] = static_cast<Column>(entries[i].column);
+    if constexpr (!ones) {
+      auto* values = reinterpret_cast<Value*>(block + values_offset(length));
+      for (std::size_t i = 0; i < entries.size(); ++i) values[i] = static_cast<Value>(entries[i].value);
     }
   }
 
   // Four partial sums in a fixed order: the result is the same on every machine, and the additions overlap.
-  double dot(std::size_t k, const double* w) const {
-    const Block row = block(k);
+  double dot(std::uint64_t start, const double* w) const {
+    const Block row = block(start);
     double sum[4] = {0, 0, 0, 0};
     Length i = 0;
     for (; i + 4 <= row.length; i += 4)
-      for (Length lane = 0; lane < 4; ++lane)
-        sum[lane] += w[row.columns[i + lane]] * static_cast<double>(row.values[i + lane]);
-    for (; i < row.length; ++i) sum[i % 4] += w[row.columns[i]] * static_cast<double>(row.values[i]);
+      for (Length lane = 0; lane < 4; ++lane) sum[lane] += row.times(i + lane, w[row.columns[i + lane]]);
+    for (; i < row.length; ++i) sum[i % 4] += row.times(i, w[row.columns[i]]);
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
   }
 
-  void add_to(double* w, std::size_t k, double factor) const {
-    const Block row = block(k);
-    for (Length i = 0; i < row.length; ++i) w[row.columns[i]] += factor * static_cast<double>(row.values[i]);
+  void add_to(double* w, std::uint64_t start, double factor) const {
+    const Block row = block(start);
+    for (Length i = 0; i < row.length; ++i) w[row.columns[i]] += row.times(i, factor);
   }
 
   // H += factor [x, rho] [x, rho]^T, upper triangle; columns are increasing.
-  void add_outer_to(double* H, std::size_t stride, std::size_t k, double factor, double rho) const {
-    const Block row = block(k);
+  void add_outer_to(double* H, std::size_t stride, std::uint64_t start, double factor, double rho) const {
+    const Block row = block(start);
     for (Length i = 0; i < row.length; ++i) {
       double* line = H + row.columns[i] * stride;
-      const double scaled = factor * static_cast<double>(row.values[i]);
-      for (Length j = i; j < row.length; ++j) line[row.columns[j]] += scaled * static_cast<double>(row.values[j]);
+      const double scaled = row.times(i, factor);
+      for (Length j = i; j < row.length; ++j) line[row.columns[j]] += row.times(j, scaled);
       line[stride - 1] += scaled * rho;
     }
     H[stride * stride - 1] += factor * rho * rho;
   }
 
-  void prefetch_row(std::size_t k) const {
-    const std::byte* block = &blocks_[starts_[k]];
+  void prefetch_row(std::uint64_t start) const {
+    const std::byte* block = blocks_.data() + start;
     prefetch(block);
     prefetch(block + 64);
   }
@@ -95,19 +103,25 @@ class SparseRows {
     const Column* columns;
     const Value* values;
     Length length;
+    double times(Length i, double factor) const {
+      if constexpr (ones)
+        return factor;
+      else
+        return factor * static_cast<double>(values[i]);
+    }
   };
 
   // Every block begins and every value stands at a multiple of the value's size.
-  static std::size_t align(std::size_t offset) { return (offset + sizeof(Value) - 1) / sizeof(Value) * sizeof(Value); }
+  static std::size_t align(std::size_t offset) { return (offset + alignment - 1) / alignment * alignment; }
   static std::size_t values_offset(std::size_t length) { return align(sizeof(Length) + length * sizeof(Column)); }
-  static std::size_t block_size(std::size_t length) { return values_offset(length) + length * sizeof(Value); }
+  static std::size_t block_size(std::size_t length) { return values_offset(length) + length * value_size; }
 
-  Block block(std::size_t k) const {
-    const std::byte* start = blocks_.data() + starts_[k];
+  Block block(std::uint64_t start) const {
+    const std::byte* begin = blocks_.data() + start;
     Length length;
-    std::memcpy(&length, start, sizeof length);
-    return {reinterpret_cast<const Column*>(start + sizeof length),
-            reinterpret_cast<const Value*>(start + values_offset(length)), length};
+    std::memcpy(&length, begin, sizeof length);
+    return {reinterpret_cast<const Column*>(begin + sizeof length),
+            reinterpret_cast<const Value*>(begin + values_offset(length)), length};
   }
 
   std::vector<std::uint64_t> starts_;
@@ -121,14 +135,16 @@ class DenseRows {
     values_.reserve(n_rows * n_columns);
   }
 
+  std::uint64_t start(std::size_t k) const { return k * n_columns_; }
+
   void append(const std::vector<Entry>& entries) {
     const std::size_t start = values_.size();
     values_.resize(start + n_columns_);
     for (const Entry& e : entries) values_[start + e.column] = static_cast<Value>(e.value);
   }
 
-  double dot(std::size_t k, const double* w) const {
-    const Value* x = values_.data() + k * n_columns_;
+  double dot(std::uint64_t start, const double* w) const {
+    const Value* x = values_.data() + start;
     double sum[4] = {0, 0, 0, 0};
     std::size_t j = 0;
     for (; j + 4 <= n_columns_; j += 4)
@@ -137,13 +153,13 @@ class DenseRows {
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
   }
 
-  void add_to(double* w, std::size_t k, double factor) const {
-    const Value* x = values_.data() + k * n_columns_;
+  void add_to(double* w, std::uint64_t start, double factor) const {
+    const Value* x = values_.data() + start;
     for (std::size_t j = 0; j < n_columns_; ++j) w[j] += factor * static_cast<double>(x[j]);
   }
 
-  void add_outer_to(double* H, std::size_t stride, std::size_t k, double factor, double rho) const {
-    const Value* x = values_.data() + k * n_columns_;
+  void add_outer_to(double* H, std::size_t stride, std::uint64_t start, double factor, double rho) const {
+    const Value* x = values_.data() + start;
     for (std::size_t i = 0; i < n_columns_; ++i) {
       double* line = H + i * stride;
       const double scaled = factor * static_cast<double>(x[i]);
@@ -153,7 +169,7 @@ class DenseRows {
     H[stride * stride - 1] += factor * rho * rho;
   }
 
-  void prefetch_row(std::size_t k) const { prefetch(values_.data() + k * n_columns_); }
+  void prefetch_row(std::uint64_t start) const { prefetch(values_.data() + start); }
 
   std::size_t bytes() const { return values_.capacity() * sizeof(Value); }
 
@@ -163,13 +179,15 @@ class DenseRows {
 };
 
 using AnyRows =
-    std::variant<SparseRows<float, std::uint16_t>, SparseRows<float, std::uint32_t>, SparseRows<double, std::uint16_t>,
-                 SparseRows<double, std::uint32_t>, DenseRows<float>, DenseRows<double>>;
+    std::variant<SparseRows<Ones, std::uint16_t>, SparseRows<Ones, std::uint32_t>, SparseRows<float, std::uint16_t>,
+                 SparseRows<float, std::uint32_t>, SparseRows<double, std::uint16_t>, SparseRows<double, std::uint32_t>,
+                 DenseRows<float>, DenseRows<double>>;
 
 // What packing needs to know beforehand to choose the layout.
 struct Survey {
   std::int64_t n_stored = 0;     // non-zeros (with repetitions)
   bool float32_is_exact = true;  // every value survives the trip through float32
+  bool all_ones = true;          // every non-zero is 1
 };
 
 template <class View>
@@ -178,9 +196,24 @@ Survey survey(const View& view) {
   for (std::int64_t k = 0; k < view.n_rows; ++k)
     view.for_each_entry(k, [&](std::int64_t, double value) {
       ++found.n_stored;
+      found.all_ones &= value == 1;
       found.float32_is_exact &= std::abs(value) <= std::numeric_limits<float>::max() &&
                                 static_cast<double>(static_cast<float>(value)) == value;
     });
+  return found;
+}
+
+// Whether some row stores a column twice (two ones make a two), or in falling order, which is not looked into further.
+template <class View>
+bool may_have_duplicates(const View& view) {
+  bool found = false;
+  for (std::int64_t k = 0; k < view.n_rows && !found; ++k) {
+    std::int64_t last = -1;
+    view.for_each_entry(k, [&](std::int64_t column, double) {
+      found |= column <= last;
+      last = column;
+    });
+  }
   return found;
 }
 
@@ -216,9 +249,11 @@ template <class Value, class View>
 PackedRows pack_values_as(const Survey& found, const View& view) {
   const bool short_columns = view.n_columns <= std::numeric_limits<std::uint16_t>::max();
   const double column_bytes = short_columns ? sizeof(std::uint16_t) : sizeof(std::uint32_t);
-  const double sparse_bytes = found.n_stored * (sizeof(Value) + column_bytes) + view.n_rows * 12.0;
-  const double dense_bytes = static_cast<double>(view.n_rows) * view.n_columns * sizeof(Value);
-  if (dense_bytes <= sparse_bytes) return pack_as(DenseRows<Value>(view.n_rows, view.n_columns), view);
+  const double value_bytes = std::is_same_v<Value, Ones> ? 0 : sizeof(Value);
+  const double sparse_bytes = found.n_stored * (value_bytes + column_bytes) + view.n_rows * 12.0;
+  using Cell = std::conditional_t<std::is_same_v<Value, double>, double, float>;
+  const double dense_bytes = static_cast<double>(view.n_rows) * view.n_columns * sizeof(Cell);
+  if (dense_bytes <= sparse_bytes) return pack_as(DenseRows<Cell>(view.n_rows, view.n_columns), view);
   if (short_columns) return pack_as(SparseRows<Value, std::uint16_t>(view.n_rows, found.n_stored), view);
   return pack_as(SparseRows<Value, std::uint32_t>(view.n_rows, found.n_stored), view);
 }
@@ -226,10 +261,11 @@ PackedRows pack_values_as(const Survey& found, const View& view) {
 inline PackedRows pack(const MatrixView& matrix) {
   return std::visit(
       [](const auto& view) {
-        constexpr std::int64_t most = std::numeric_limits<std::uint32_t>::max();
+        constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
         if (view.n_rows > most || view.n_columns > most)
-          throw std::invalid_argument("at most 2**32 - 1 rows and columns can be packed");
+          throw std::invalid_argument("at most 2**31 - 1 rows and columns can be packed");
         const Survey found = survey(view);
+        if (found.all_ones && !may_have_duplicates(view)) return pack_values_as<Ones>(found, view);
         return found.float32_is_exact ? pack_values_as<float>(found, view) : pack_values_as<double>(found, view);
       },
       matrix);

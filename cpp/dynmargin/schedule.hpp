@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "patterns.hpp"
 #include "random.hpp"
 
 namespace dynmargin {
@@ -24,18 +25,19 @@ struct Schedule {
   double first_width;            // c1 in the first full pass
   bool single_updates_first;     // no multiple updates in the first full pass
   bool shuffle_active_sets;      // a fresh order for the active sets too, not only for the full set
+  bool balanced;                 // the two sides evenly mixed in every fresh order
 };
 
 class ActiveSets {
  public:
   struct Pass {
-    std::vector<std::uint32_t> members;
+    std::vector<Member> members;
     std::size_t next = 0;
     int rounds_left = 0;
     bool updated = false;
   };
 
-  ActiveSets(std::vector<std::uint32_t> everything, const Schedule& schedule, std::uint64_t seed)
+  ActiveSets(std::vector<Member> everything, const Schedule& schedule, std::uint64_t seed)
       : schedule_(schedule), random_(seed) {
     passes_[0].members = std::move(everything);
     start_full_pass();
@@ -45,8 +47,18 @@ class ActiveSets {
   bool full() const { return level_ == 0; }
   bool first_full_pass() const { return full() && full_passes_begun_ == 1; }
 
-  // Where the pass in hand puts the patterns it gathers, and how wide its net is; the innermost set gathers nothing.
-  std::vector<std::uint32_t>* gathered() { return level_ < 3 ? &passes_[level_ + 1].members : nullptr; }
+  // Where the pass in hand puts the patterns it gathers, and how wide its net is.
+  // `room_for` hands out a place to write so many of them; `keep_up_to` says where the last one ended.
+  Member* room_for(std::size_t count) {
+    std::vector<Member>& inner = passes_[level_ + 1].members;
+    const std::size_t begin = inner.size();
+    inner.resize(begin + count + 1, Member(0, false));
+    return inner.data() + begin;
+  }
+  void keep_up_to(const Member* end) {
+    std::vector<Member>& inner = passes_[level_ + 1].members;
+    inner.resize(end - inner.data(), Member(0, false));
+  }
   double width() const {
     if (level_ >= 2) return 1;
     return first_full_pass() ? schedule_.first_width : schedule_.widths[level_];
@@ -77,13 +89,31 @@ class ActiveSets {
     Pass& p = pass();
     p.next = 0;
     p.updated = false;
-    if (full() || schedule_.shuffle_active_sets) random_.shuffle(p.members);
-    if (auto* inner = gathered()) inner->clear();
+    if (full() || schedule_.shuffle_active_sets) shuffle(p.members);
+    passes_[level_ + 1].members.clear();
+  }
+
+  // Balanced: each side shuffled by itself, then the two merged in proportion. Runs of one side push the bias to and
+  // fro, which costs updates: Covertype takes half the passes this way.
+  void shuffle(std::vector<Member>& members) {
+    if (!schedule_.balanced) return random_.shuffle(std::span(members));
+    positive_.clear();
+    negative_.clear();
+    for (const Member m : members) (m.negative() ? negative_ : positive_).push_back(m);
+    random_.shuffle(std::span(positive_));
+    random_.shuffle(std::span(negative_));
+    const std::uint64_t P = positive_.size(), N = negative_.size();
+    for (std::uint64_t p = 0, n = 0; p < P || n < N;) {
+      const bool positive_lags = p < P && (p + 1) * N <= (n + 1) * P;  // behind its share: p / P against n / N
+      members[p + n] = positive_lags ? positive_[p] : negative_[n];
+      ++(positive_lags ? p : n);
+    }
   }
 
   Schedule schedule_;
   Generator random_;
-  std::array<Pass, 4> passes_;
+  std::vector<Member> positive_, negative_;
+  std::array<Pass, 5> passes_;  // the last takes what the innermost set gathers, and is never presented
   int level_ = 0;
   std::int64_t full_passes_begun_ = 0;
 };

@@ -1,71 +1,129 @@
-// The best scale for a weight vector: the margin it proves when the slacks are chosen for it.
+// The best weights in the span of a few directions: the margin that they prove when the slacks are chosen for them.
 //
-// For weights w with s_k = w.ybar_k, the extension coordinates (the slacks) are free. The best extended vector along w
-// has margin
-//   1 / sqrt(min_v F(v)),   F(v) = v² ‖w‖² + sum_k Delta_k^-2 max(0, 1 - v s_k)²,
-// and v w is the solution of LinearSVC's objective restricted to the ray through w (F is twice that objective). F is
-// convex and piecewise quadratic, so Newton's method ends after a few steps; a bracket keeps it honest. For the hard
-// margin no slack is allowed: v = 1 / min_k s_k.
+// For weights w with s_k = w.ybar_k the extension coordinates (the slacks) are free; the best extended vector for w has
+// margin
+//   1 / sqrt(F(w)),   F(w) = ‖w‖² + sum_k Delta_k^-2 max(0, 1 - s_k)²,
+// and F is twice LinearSVC's objective. Here F is minimised over w = sum_i c_i u_i, with the Gram matrix of the
+// directions u_i and their scores at hand. F is convex and piecewise quadratic, so Newton's method ends after a few
+// steps; halving a step that does not lower F keeps it honest. With one direction this is the best scale of a weight
+// vector.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "problem.hpp"
 
 namespace dynmargin {
 
-struct Repair {
-  double scale;   // v; 0 when no positive scale is better than no weights at all
-  double margin;  // the margin of v w, extension included
+template <std::size_t K>
+struct Combination {
+  std::array<double, K> c{};  // all zero when no weights are better than these
+  double margin = 0;
 };
 
-inline Repair repair_hard_margin(const std::vector<double>& s, double norm2) {
-  const double smallest = *std::min_element(s.begin(), s.end());
-  return {smallest > 0 ? 1 / smallest : 0.0, norm2 > 0 ? smallest / std::sqrt(norm2) : 0.0};
-}
+template <std::size_t K>
+class SlackRepair {
+ public:
+  using Coefficients = std::array<double, K>;
+  using Gram = std::array<Coefficients, K>;
+  using Scores = std::array<double, K>;
 
-// `rows` lists the rows that take part; s is indexed like it.
-inline Repair repair_slacks(const std::vector<double>& s, const std::vector<std::uint32_t>& rows,
-                            const Problem& problem, double norm2, double first_guess) {
-  struct Sums {
-    double s1 = 0, s2 = 0, F = 0;
-  };
-  const auto sums_at = [&](double v) {
-    Sums sums;
-    for (std::size_t i = 0; i < s.size(); ++i) {
-      const double slack = 1 - v * s[i];
-      if (slack <= 0) continue;
-      const double penalty = problem.penalty(rows[i]);
-      sums.s1 += penalty * s[i];
-      sums.s2 += penalty * s[i] * s[i];
-      sums.F += penalty * slack * slack;
+  // scores[i] are those of the i-th row that takes part, penalties its Delta_k^-2.
+  SlackRepair(const std::vector<Scores>& scores, const std::vector<double>& penalties, const Gram& gram)
+      : scores_(scores), penalties_(penalties), gram_(gram) {}
+
+  Combination<K> best(Coefficients c) const {
+    const Evaluation at_zero = evaluate({});
+    Evaluation now = evaluate(c);
+    if (!(now.F < at_zero.F)) c = {}, now = at_zero;
+    for (int step = 0; step < 50; ++step) {
+      const Coefficients direction = solve(now.hessian, now.gradient);
+      double slope = 0, length = 1;
+      for (std::size_t i = 0; i < K; ++i) slope -= direction[i] * now.gradient[i];
+      if (!(slope < -1e-14 * now.F)) break;
+      Evaluation next;
+      Coefficients there;
+      do {
+        for (std::size_t i = 0; i < K; ++i) there[i] = c[i] - length * direction[i];
+        next = evaluate(there);
+        length /= 2;
+      } while (!(next.F < now.F) && length > 1e-6);
+      if (!(next.F < now.F)) break;
+      const bool settled = next.F > (1 - 1e-6) * now.F;
+      c = there;
+      now = next;
+      if (settled) break;
     }
-    sums.F += v * v * norm2;
-    return sums;
+    return {c, 1 / std::sqrt(now.F)};
+  }
+
+ private:
+  struct Evaluation {
+    double F;
+    Coefficients gradient;  // halved, like the Hessian
+    Gram hessian;
   };
 
-  const Sums at_zero = sums_at(0);
-  if (!(at_zero.s1 > 0)) return {0.0, 1 / std::sqrt(at_zero.F)};  // F rises from v = 0 on
-
-  double low = 0, high = std::numeric_limits<double>::infinity();
-  double v = first_guess > 0 && std::isfinite(first_guess) ? first_guess : at_zero.s1 / (norm2 + at_zero.s2);
-  Repair best{0.0, 1 / std::sqrt(at_zero.F)};
-  for (int step = 0; step < 100; ++step) {
-    const Sums sums = sums_at(v);
-    const double margin = 1 / std::sqrt(sums.F);
-    if (margin > best.margin) best = {v, margin};
-    const double slope = v * (norm2 + sums.s2) - sums.s1;  // F'(v) / 2
-    if (slope == 0) break;
-    (slope < 0 ? low : high) = v;
-    double next = sums.s1 / (norm2 + sums.s2);
-    if (!(next > low && next < high)) next = std::isinf(high) ? 2 * v : (low + high) / 2;
-    if (std::abs(next - v) <= 1e-13 * v) break;
-    v = next;
+  Evaluation evaluate(const Coefficients& c) const {
+    Evaluation at{0, {}, gram_};
+    for (std::size_t i = 0; i < K; ++i) {
+      for (std::size_t j = 0; j < K; ++j) at.gradient[i] += gram_[i][j] * c[j];
+      at.F += c[i] * at.gradient[i];
+    }
+    for (std::size_t k = 0; k < scores_.size(); ++k) {
+      const Scores& s = scores_[k];
+      double slack = 1;
+      for (std::size_t i = 0; i < K; ++i) slack -= c[i] * s[i];
+      if (!(slack > 0)) continue;
+      const double penalty = penalties_[penalties_.size() == 1 ? 0 : k];
+      at.F += penalty * slack * slack;
+      for (std::size_t i = 0; i < K; ++i) {
+        at.gradient[i] -= penalty * slack * s[i];
+        for (std::size_t j = 0; j <= i; ++j) at.hessian[i][j] += penalty * s[i] * s[j];
+      }
+    }
+    return at;
   }
-  return best;
-}
+
+  // Cholesky on the lower triangle; a direction that the others nearly contain is left out.
+  static Coefficients solve(Gram H, Coefficients b) {
+    std::array<bool, K> used{};
+    for (std::size_t i = 0; i < K; ++i) {
+      const double diagonal = H[i][i];
+      for (std::size_t j = 0; j < i; ++j) {
+        if (!used[j]) continue;
+        for (std::size_t l = 0; l < j; ++l)
+          if (used[l]) H[i][j] -= H[i][l] * H[j][l];
+        H[i][j] /= H[j][j];
+        H[i][i] -= H[i][j] * H[i][j];
+      }
+      used[i] = H[i][i] > 1e-10 * diagonal;
+      if (used[i]) H[i][i] = std::sqrt(H[i][i]);
+    }
+    Coefficients x{};
+    for (std::size_t i = 0; i < K; ++i) {
+      if (!used[i]) continue;
+      x[i] = b[i];
+      for (std::size_t j = 0; j < i; ++j) x[i] -= used[j] ? H[i][j] * x[j] : 0;
+      x[i] /= H[i][i];
+    }
+    for (std::size_t i = K; i-- > 0;) {
+      if (!used[i]) continue;
+      for (std::size_t j = i + 1; j < K; ++j) x[i] -= used[j] ? H[j][i] * x[j] : 0;
+      x[i] /= H[i][i];
+    }
+    return x;
+  }
+
+  const std::vector<Scores>& scores_;
+  const std::vector<double>& penalties_;
+  const Gram& gram_;
+};
 
 }  // namespace dynmargin

@@ -9,21 +9,33 @@
 
 namespace dynmargin {
 
-struct State {
-  std::vector<double> w;             // sum_k n_k l_k x_k
-  double bias = 0;                   // sum_k n_k l_k rho, the augmented coordinate
-  std::vector<std::int64_t> counts;  // n_k
-  std::int64_t t = 0;
-  double norm2 = 0;  // ‖a‖², extension included
-
-  State(std::size_t n_columns, std::size_t n_rows) : w(n_columns), counts(n_rows) {}
+// What a visit needs to know of pattern y_k beside its row, in half a cache line: rows are visited in random order, and
+// every other place to look at would be another miss. The count n_k belongs to the state and stands here for that
+// reason.
+struct Pattern {
+  std::uint64_t start;  // where the row is
+  double squared_norm;  // ‖y_k‖²
+  double delta2;        // Delta_k²
+  std::int64_t count;   // n_k
 };
 
-// Counts stay integers that a double holds exactly.
-inline constexpr std::int64_t largest_count = std::int64_t{1} << 53;
+// All that a rule looks at. t is a whole number; a double holds it exactly up to 2^53.
+struct Totals {
+  double t = 0;
+  double norm2 = 0;  // ‖a‖², extension included
+};
 
-// One presentation makes at most so many updates; a pattern of length zero, which stays wrong for ever, would ask for
-// infinitely many.
-inline constexpr double largest_multiplicity = double(std::int64_t{1} << 40);
+struct State {
+  std::vector<double> w;  // sum_k n_k l_k x_k
+  double bias = 0;        // sum_k n_k l_k rho, the augmented coordinate
+  Totals totals;
+  std::vector<Pattern> patterns;
+};
+
+inline constexpr double largest_count = 9007199254740992.0;  // 2^53
+
+// One presentation makes at most so many updates (2^40); a pattern of length zero, which stays wrong for ever, would
+// ask for infinitely many.
+inline constexpr double largest_multiplicity = 1099511627776.0;
 
 }  // namespace dynmargin

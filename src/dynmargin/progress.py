@@ -2,12 +2,21 @@
 
 import math
 from collections import deque
+from typing import NamedTuple
 
 from .outcome import Check
 
 STALL_PASSES, STALL_FRACTION = 1000, 0.01  # so many full passes without a fall by this fraction are a stall
 SLOW_SECONDS = 60.0  # a projected time beyond this is worth a warning,
 SLOW_AFTER_SECONDS, SLOW_AFTER_CHECKS = 2.0, 5  # but not before the projection has something to go by
+
+
+class Moment(NamedTuple):
+    """A check, as far as projections go."""
+
+    visits: float
+    seconds: float
+    gap: float
 
 
 class Progress:
@@ -19,9 +28,9 @@ class Progress:
         self.passes = 0  # of the last check,
         self.passes_moved = 0  # and of the one at which the gap or the upper bound last fell by STALL_FRACTION
         self.checks = 0
-        self.recent: deque[tuple[float, float]] = deque()  # (seconds, gap), the last half of the time
+        self.recent: deque[Moment] = deque()  # the last half of the visits
 
-    def record(self, check: Check, gap: float, seconds: float) -> None:
+    def record(self, check: Check, gap: float, visits: int, seconds: float) -> None:
         """Take note of a check; `gap` is the one that the run is to close, `seconds` the time it has had for it."""
         self.passes, fallen = check.passes, 1 - STALL_FRACTION
         if gap < fallen * self.best_gap:
@@ -29,8 +38,8 @@ class Progress:
         if check.upper_bound < fallen * self.best_bound:
             self.best_bound, self.passes_moved = check.upper_bound, check.passes
         self.checks += 1
-        self.recent.append((seconds, gap))
-        while self.recent[0][0] < seconds / 2:
+        self.recent.append(Moment(visits, seconds, gap))
+        while len(self.recent) > 2 and self.recent[0].visits < visits / 2:
             self.recent.popleft()
 
     def stalled(self) -> bool:
@@ -39,17 +48,24 @@ class Progress:
 
     def slow(self) -> bool:
         """Whether the user should hear that this will take long."""
-        enough = self.recent[-1][0] > SLOW_AFTER_SECONDS and self.checks >= SLOW_AFTER_CHECKS
+        enough = self.recent[-1].seconds > SLOW_AFTER_SECONDS and self.checks >= SLOW_AFTER_CHECKS
         return enough and self.projected_seconds() > SLOW_SECONDS
 
     def projected_seconds(self) -> float:
-        """When the gap will be epsilon if it goes on falling as a power of time, as over the last half of the time."""
-        (then, gap_then), (now, gap) = self.recent[0], self.recent[-1]
-        if not 0 < gap < gap_then:
+        """When the gap will be epsilon if it goes on falling as a power of time, as over the last half of the run."""
+        return self._extrapolate(self.recent[0].seconds, self.recent[-1].seconds)
+
+    def projected_visits(self) -> float:
+        """How many visits of a row there will have been by then; does not depend on the clock."""
+        return self._extrapolate(self.recent[0].visits, self.recent[-1].visits)
+
+    def _extrapolate(self, then: float, now: float) -> float:
+        gap_then, gap = self.recent[0].gap, self.recent[-1].gap
+        if not (0 < then < now and 0 < gap < gap_then < math.inf):
             return math.inf
         power = math.log(gap_then / gap) / math.log(now / then)
-        log_seconds = math.log(now) + math.log(gap / self.epsilon) / power
-        return math.exp(log_seconds) if log_seconds < 700 else math.inf
+        logarithm = math.log(now) + math.log(gap / self.epsilon) / power
+        return math.exp(logarithm) if logarithm < 700 else math.inf
 
     def message(self, check: Check, R: float) -> str:
         """Say how long it may take, and what to do about it."""

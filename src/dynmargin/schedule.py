@@ -25,6 +25,8 @@ class Schedule:
         No multiple updates in the first full pass.
     shuffle_active_sets : bool
         A fresh order for the active sets too, on every pass.
+    balanced : bool
+        Mix the two sides evenly in every fresh order.
     rule_accuracy : float
         The rule's accuracy as a fraction of the ``epsilon`` to be certified, for ``stop="certificate"``.
 
@@ -35,11 +37,12 @@ class Schedule:
     (9, 12, 12)
     """
 
-    rounds: tuple[int, int, int] = (2, 3, 3)
+    rounds: tuple[int, int, int] = (2, 2, 2)
     widths: tuple[float, float] = (1.2, 1.03)
     first_width: float | None = None
-    single_updates_first: bool = False
+    single_updates_first: bool = True
     shuffle_active_sets: bool = True
+    balanced: bool = True
     rule_accuracy: float = 0.1
 
     def __post_init__(self) -> None:
@@ -64,7 +67,14 @@ class Schedule:
     def to_core(self) -> _core.Schedule:
         """Hand the schedule over to the compiled core."""
         first = self.widths[0] if self.first_width is None else self.first_width
-        return _core.Schedule(self.rounds, self.widths, first, self.single_updates_first, self.shuffle_active_sets)
+        return _core.Schedule(
+            self.rounds,
+            self.widths,
+            first,
+            self.single_updates_first,
+            self.shuffle_active_sets,
+            self.balanced,
+        )
 
 
 NAMED = {
@@ -73,8 +83,8 @@ NAMED = {
         rounds=(9, 12, 12),
         widths=(2.2, 1.1),
         first_width=1.1,
-        single_updates_first=True,
         shuffle_active_sets=False,
+        balanced=False,
         rule_accuracy=1.0,
     ),
 }

@@ -1,6 +1,5 @@
 """A two-class problem over packed data, ready to be trained on and certified."""
 
-import math
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -26,6 +25,10 @@ class Trainer(Protocol):
     def full_passes(self) -> int:
         """Passes over all rows completed."""
 
+    @property
+    def visits(self) -> int:
+        """Rows visited; 0 where a check costs nothing."""
+
     def advance(self, seconds: float, max_updates: int, /) -> _core.Event:
         """Train for about that many seconds, or until something happens."""
 
@@ -35,8 +38,8 @@ class Trainer(Protocol):
     def support(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Rows with a count, and their counts."""
 
-    def model(self) -> tuple[NDArray[np.float64], float, float]:
-        """Weights, their augmented coordinate and the scale that is best for them."""
+    def model(self) -> tuple[NDArray[np.float64], float]:
+        """Weights, their augmented coordinate last, and the scale that is best for them."""
 
 
 class Task:
@@ -81,7 +84,7 @@ class Task:
         directional_margin = trainer.check().directional_margin
         indices, data = trainer.support()
         counts = SparseCounts(indices, data, (self.matrix.n_rows,))
-        w, bias, scale = trainer.model()
+        w, scale = trainer.model()
 
         def scaled(factor: float) -> Certificate:
             return certify(
@@ -89,8 +92,8 @@ class Task:
                 self.problem,
                 self.core_problem,
                 self.digests,
-                w * factor,
-                bias * factor * self.problem.rho,
+                w[:-1] * factor,
+                float(w[-1]) * factor * self.problem.rho,
                 counts,
                 epsilon=epsilon,
                 directional_margin=directional_margin,
@@ -100,6 +103,6 @@ class Task:
             return scaled(scale)
         # No positive scale is better than no weights at all. If no weights are proven to be good enough, so be it;
         # else nothing is separated yet, and the direction is all there is to hand out.
-        length = math.hypot(bias, float(np.linalg.norm(w)))
+        length = float(np.linalg.norm(w))
         nothing = scaled(0.0)
         return nothing if nothing.achieved or length == 0 else scaled(1 / length)

@@ -14,12 +14,12 @@ from typing import Literal
 from . import _core
 from .certificate import Certificate
 from .outcome import Check, Outcome, StopReason
-from .progress import Progress
+from .progress import STALL_PASSES, Progress
 from .schedule import Schedule
 from .task import Task, Trainer
 
 SLICE_SECONDS = 0.05  # short enough for Ctrl-C and max_time to be felt at once
-LOOKS_PER_DOUBLING = 100  # long runs of short passes are looked at less often: about so often while the passes double
+MOST_PASSES_BETWEEN_LOOKS = STALL_PASSES // 10  # so that a stall is seen when it is one
 LARGEST_COUNT = 2**53  # counts stay integers that a double holds exactly
 
 SECOND_INTERRUPT_SECONDS = 2.0  # Ctrl-C twice within this time means the program, not the fit
@@ -78,7 +78,7 @@ class Run:
         self.began = time.perf_counter()
         self.progress = Progress(plan.epsilon)
         self.warned = False
-        self.next_look = 1
+        self.next_look = self.next_look_pass = 0
         self.history: list[Check] = []
         self.certificate: Certificate | None = None
 
@@ -90,7 +90,8 @@ class Run:
         event = self.trainer.advance(max(0.0, min(SLICE_SECONDS, left)), self.plan.max_updates)
         match event:
             case _core.Event.full_pass:
-                return self.look() if self.trainer.full_passes >= self.next_look else None
+                due = self.trainer.visits >= self.next_look or self.trainer.full_passes >= self.next_look_pass
+                return self.look() if due else None
             case _core.Event.converged:
                 return self.look() or self.refine()
             case _core.Event.max_updates:
@@ -115,7 +116,6 @@ class Run:
     def look(self) -> StopReason | None:
         """Check the bounds; return the reason to stop that they give, if they do."""
         bounds, plan = self.trainer.check(), self.plan
-        self.next_look = self.trainer.full_passes + max(1, self.trainer.full_passes // LOOKS_PER_DOUBLING)
         check = self.record(bounds.margin, bounds.upper_bound)
         if self.task.core_problem.hard_margin and bounds.upper_bound <= plan.margin_floor * self.task.R:
             return "inseparable"
@@ -126,7 +126,11 @@ class Run:
             self.certificate = self.task.certify(self.trainer, plan.epsilon)
             if self.certificate.achieved:
                 return "certificate"
-        self.progress.record(check, gap, time.perf_counter() - self.began)
+        visits = self.trainer.visits
+        self.progress.record(check, gap, visits, time.perf_counter() - self.began)
+        # A look costs a pass over the rows: take the next one half-way to where the gap may be closed.
+        self.next_look_pass = check.passes + MOST_PASSES_BETWEEN_LOOKS
+        self.next_look = int(visits + (min(self.progress.projected_visits(), 1.5 * visits) - visits) / 2)
         # The rule's own margin moves in leaps: no projection is worth a warning there.
         if not self.warned and plan.stop == "certificate" and self.progress.slow():
             self.warned = True

@@ -28,8 +28,8 @@ class Generator:
 class Run:
     """A perceptron over explicit patterns Y; the rule says what is misclassified."""
 
-    def __init__(self, Y, rule, schedule, seed, max_updates):
-        self.Y, self.rule, self.schedule, self.max_updates = Y, rule, schedule, max_updates
+    def __init__(self, Y, sides, rule, schedule, seed, max_updates):
+        self.Y, self.sides, self.rule, self.schedule, self.max_updates = Y, sides, rule, schedule, max_updates
         self.random = Generator(seed)
         self.a, self.t = np.zeros(Y.shape[1]), 0
         self.updates = []  # (pattern, multiplicity)
@@ -40,7 +40,7 @@ class Run:
         """Full passes until one makes no update; True if that happened."""
         everything = list(range(len(self.Y)))
         while self.full_passes < max_passes and self.t < self.max_updates:
-            self.random.shuffle(everything)
+            self.shuffle(everything)
             self.full_passes += 1
             first = self.full_passes == 1
             width = self.schedule.first_width if first else None
@@ -52,10 +52,24 @@ class Run:
             self.rounds(inner, level=1)
         return False
 
+    def shuffle(self, members):
+        if not self.schedule.balanced:
+            return self.random.shuffle(members)
+        positive = [k for k in members if self.sides[k] > 0]
+        negative = [k for k in members if self.sides[k] < 0]
+        self.random.shuffle(positive)
+        self.random.shuffle(negative)
+        p = n = 0
+        while p + n < len(members):  # the side that lags behind its share comes next
+            if p < len(positive) and (p + 1) * len(negative) <= (n + 1) * len(positive):
+                members[p + n], p = positive[p], p + 1
+            else:
+                members[p + n], n = negative[n], n + 1
+
     def rounds(self, members, level):
         for _ in range(self.schedule.rounds[level - 1]):
             if self.schedule.shuffle_active_sets:
-                self.random.shuffle(members)
+                self.shuffle(members)
             inner, updated = self.present(members, self.schedule.widths[1] if level == 1 else 1)
             if not updated:
                 return

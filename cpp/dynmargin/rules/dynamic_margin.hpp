@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cmath>
-#include <cstdint>
 
 #include "../state.hpp"
 
@@ -18,28 +17,27 @@ struct DynamicMargin {
   double eps;
 
   // Both sides are multiplied by t, which spares the division and makes t = 0 no special case.
-  double score(double p, const State& a) const { return static_cast<double>(a.t) * p; }
-  double threshold(const State& a) const { return (1 - eps) * a.norm2; }
+  double score(double p, const Totals& a) const { return a.t * p; }
+  double threshold(const Totals& a) const { return (1 - eps) * a.norm2; }
 
   // p = a.y, q = ‖y‖². With g(mu) = a2 mu² + a1 mu - c, misclassified means g(0) = -c <= 0; g is convex, so it stays
   // <= 0 up to its one non-negative root: each of the lambda single updates is legitimate, and the pattern is right
   // afterwards.
-  std::int64_t multiplicity(double p, double q, const State& a) const {
-    const auto t = static_cast<double>(a.t);
-    const double a2 = eps * q, a1 = t * q - (1 - 2 * eps) * p, c = (1 - eps) * a.norm2 - t * p;
+  double multiplicity(double p, double q, const Totals& a) const {
+    const double a2 = eps * q, a1 = a.t * q - (1 - 2 * eps) * p, c = (1 - eps) * a.norm2 - a.t * p;
     const auto g = [&](double mu) { return (a2 * mu + a1) * mu - c; };
     if (!(g(1) <= 0)) return 1;  // by far the most frequent case, and it needs no square root
     const double root = std::sqrt(a1 * a1 + 4 * a2 * c);
     const double mu = a1 > 0 ? 2 * c / (a1 + root) : (root - a1) / (2 * a2);
-    if (!(mu < largest_multiplicity)) return static_cast<std::int64_t>(largest_multiplicity);
+    if (!(mu < largest_multiplicity)) return largest_multiplicity;
     double lambda = std::floor(mu) + 1;
     if (g(lambda) <= 0) ++lambda;  // the root is rounded; one step mends it either way
     if (lambda > 1 && g(lambda - 1) > 0) --lambda;
-    return static_cast<std::int64_t>(lambda);
+    return lambda;
   }
 
   bool infeasible(double /*q*/) const { return false; }
-  bool infeasible(const State& /*a*/) const { return false; }
+  bool infeasible(const Totals& /*a*/) const { return false; }
 };
 
 }  // namespace dynmargin

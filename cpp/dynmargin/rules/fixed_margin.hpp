@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 
 #include "../state.hpp"
 
@@ -19,25 +18,25 @@ namespace dynmargin {
 struct FixedMargin {
   double beta;
 
-  double score(double p, const State& /*a*/) const { return p; }
-  double threshold(const State& a) const { return beta * std::sqrt(a.norm2); }
+  double score(double p, const Totals& /*a*/) const { return p; }
+  double threshold(const Totals& a) const { return beta * std::sqrt(a.norm2); }
 
   // From q ‖a + mu y‖² = (p + mu q)² + D: the condition fails as soon as p + mu q > beta sqrt(D / (q - beta²)).
-  std::int64_t multiplicity(double p, double q, const State& a) const {
+  double multiplicity(double p, double q, const Totals& a) const {
     const double D = std::max(0.0, q * a.norm2 - p * p);
     const double mu = (beta * std::sqrt(D / (q - beta * beta)) - p) / q;
-    if (!(mu < largest_multiplicity)) return static_cast<std::int64_t>(largest_multiplicity);
+    if (!(mu < largest_multiplicity)) return largest_multiplicity;
     double lambda = std::max(0.0, std::floor(mu)) + 1;
     const auto misclassified_after = [&](double n) {
       return p + n * q <= beta * std::sqrt(a.norm2 + n * (2 * p + n * q));
     };
     if (misclassified_after(lambda)) ++lambda;  // the root is rounded; one step mends it either way
     if (lambda > 1 && !misclassified_after(lambda - 1)) --lambda;
-    return static_cast<std::int64_t>(lambda);
+    return lambda;
   }
 
   bool infeasible(double q) const { return q <= beta * beta; }
-  bool infeasible(const State& a) const { return std::sqrt(a.norm2) <= beta * static_cast<double>(a.t); }
+  bool infeasible(const Totals& a) const { return std::sqrt(a.norm2) <= beta * a.t; }
 };
 
 }  // namespace dynmargin

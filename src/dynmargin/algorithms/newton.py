@@ -29,6 +29,8 @@ def train_newton(task: Task, plan: Plan) -> Outcome:
 class NewtonTrainer:
     """A run of Newton's method, with the interface of the core's trainer: one step a full pass."""
 
+    visits = 0  # the bounds come with every step, so there is no visit to spare by looking at them less often
+
     def __init__(self, task: Task, seed: int) -> None:
         self.members = np.flatnonzero(task.sides).astype(np.uint32)
         self.point = _core.Newton(task.rows, task.core_problem, self.members, self._start(task, seed))
@@ -67,7 +69,6 @@ class NewtonTrainer:
         kept = counts > 0
         return self.members[kept].astype(np.int64), counts[kept]
 
-    def model(self) -> tuple[Vector, float, float]:
-        """Hand out the weights, their augmented coordinate and their scale."""
-        w = self.point.w()
-        return w[:-1], float(w[-1]), 1.0
+    def model(self) -> tuple[Vector, float]:
+        """Hand out the weights, their augmented coordinate last, and their scale."""
+        return self.point.w(), 1.0

@@ -19,8 +19,9 @@ class PDMClassifier(MarginClassifier):
 
     It solves the problem of ``LinearSVC(loss="squared_hinge", penalty="l2")`` with the same ``C`` and the same
     regularised intercept. One number is asked for, how close to the best possible margin the result must be proven to
-    be; there are no iterations, learning rates or tolerances to set. The weights handed out are those of the moment
-    with the best proven margin, at the scale that is best for LinearSVC's objective.
+    be; there are no iterations, learning rates or tolerances to set. The weights handed out are the best seen at a
+    check: a combination of PDM's weights, their recent average and the bias, at the scale that is best for LinearSVC's
+    objective.
 
     Parameters
     ----------

@@ -1,0 +1,122 @@
+// The weights that are handed out: the best seen, from the state, a running average of recent states, and the bias.
+//
+// PDM's weights swing around the optimum; their average is better than any of them. At each check the best combination
+// of the present weights, the average and the bias direction is found by slack repair. (With balanced orders: 35 visits a
+// row instead of 61 to a certified 1 % on Adult.) For the hard margin the better of the two weight vectors counts.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "patterns.hpp"
+#include "slack_repair.hpp"
+
+namespace dynmargin {
+
+class LowerBound {
+ public:
+  LowerBound(std::vector<Member> members, const Problem& problem, std::size_t n_columns)
+      : members_(std::move(members)), problem_(problem), w_(n_columns + 1) {
+    if (problem.hard_margin()) return;
+    if (problem.sample_weight.empty() && problem.C_negative == problem.C_positive) {
+      penalties_ = {2 * problem.C_positive};
+    } else {
+      for (const Member m : members_) penalties_.push_back(problem.penalty(m.row()));
+    }
+  }
+
+  // Takes the state into the average, after a pass over so many patterns; not after passes that cost less than this
+  // does.
+  void remember(const State& a, std::size_t pass_size) {
+    if (pass_size < 16 || pass_size * 16 < a.w.size()) return;
+    const double scale = canonical_scale(a);
+    if (average_.empty()) average_.assign(a.w.size() + 1, 0.0);
+    const double keep = remembered_++ == 0 ? 0.0 : 0.8;
+    for (std::size_t j = 0; j < a.w.size(); ++j) average_[j] = keep * average_[j] + (1 - keep) * scale * a.w[j];
+    average_.back() = keep * average_.back() + (1 - keep) * scale * a.bias;
+  }
+
+  // Looks for better weights at this state; returns min_k a.y_k, which falls out.
+  template <class P>
+  double look(const P& patterns, const State& a) {
+    const double scale = canonical_scale(a);
+    double smallest = std::numeric_limits<double>::infinity();
+    scores_.resize(members_.size());
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      const Member m = members_[i];
+      const Pattern& y = a.patterns[m.row()];
+      const double score = patterns.dense_dot(a.w.data(), a.bias, y, m.negative());
+      smallest = std::min(smallest, score + static_cast<double>(y.count) * y.delta2);
+      scores_[i] = {scale * score,
+                    average_.empty() ? 0.0 : patterns.dense_dot(average_.data(), average_.back(), y, m.negative()),
+                    m.negative() ? -problem_.rho : problem_.rho};
+    }
+    std::vector<double> state(a.w);
+    for (double& c : state) c *= scale;
+    state.push_back(scale * a.bias);
+    problem_.hard_margin() ? take_the_better(state) : combine(state);
+    return smallest;
+  }
+
+  double margin() const { return margin_; }
+  const std::vector<double>& w() const { return w_; }  // the bias last
+  double scale() const { return scale_; }
+
+ private:
+  // a t / ‖a‖² has the length of the optimum, up to the gap.
+  static double canonical_scale(const State& a) { return a.totals.norm2 > 0 ? a.totals.t / a.totals.norm2 : 0; }
+
+  void combine(const std::vector<double>& state) {
+    SlackRepair<3>::Gram gram{};
+    for (std::size_t j = 0; j < state.size(); ++j) {
+      const double u = state[j], v = average_.empty() ? 0 : average_[j];
+      gram[0][0] += u * u;
+      gram[0][1] += u * v;
+      gram[1][1] += v * v;
+    }
+    gram[1][0] = gram[0][1];
+    gram[0][2] = gram[2][0] = state.back();
+    gram[1][2] = gram[2][1] = average_.empty() ? 0 : average_.back();
+    gram[2][2] = 1;
+    const auto found = SlackRepair<3>(scores_, penalties_, gram).best(start_);
+    start_ = found.c;
+    if (!(found.margin > margin_)) return;
+    margin_ = found.margin;
+    w_.assign(state.size(), 0.0);
+    scale_ = found.c == std::array<double, 3>{} ? 0 : 1;
+    // Where no weights are better than none, the direction of the state is all there is.
+    const std::array<double, 3> c = scale_ > 0 ? found.c : std::array{1.0, 0.0, 0.0};
+    for (std::size_t j = 0; j < state.size(); ++j)
+      w_[j] = c[0] * state[j] + (average_.empty() ? 0 : c[1] * average_[j]);
+    w_.back() += c[2];
+  }
+
+  void take_the_better(const std::vector<double>& state) {
+    for (const std::size_t which : {0, 1}) {
+      const std::vector<double>& v = which == 0 ? state : average_;
+      double norm2 = 0, smallest = std::numeric_limits<double>::infinity();
+      for (const double c : v) norm2 += c * c;
+      if (!(norm2 > 0)) continue;
+      for (const auto& s : scores_) smallest = std::min(smallest, s[which]);
+      if (!(smallest / std::sqrt(norm2) > margin_)) continue;
+      margin_ = smallest / std::sqrt(norm2);
+      w_ = v;
+      scale_ = smallest > 0 ? 1 / smallest : 0;
+    }
+  }
+
+  std::vector<Member> members_;
+  const Problem& problem_;
+  std::vector<double> penalties_;  // Delta_k^-2, a single one when all are the same
+  std::vector<double> average_;    // the bias last
+  std::int64_t remembered_ = 0;
+  std::vector<std::array<double, 3>> scores_;
+  std::array<double, 3> start_{1.0, 0.0, 0.0};  // the last combination found: the next one is close
+  std::vector<double> w_;
+  double scale_ = 0, margin_ = -std::numeric_limits<double>::infinity();
+};
+
+}  // namespace dynmargin
