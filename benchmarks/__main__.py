@@ -19,7 +19,6 @@ def main():
     compare.add_argument("--runs", type=int, default=5)
     compare.add_argument("--only", help="libraries whose name contains one of these, by commas")
     compare.add_argument("--limit", type=float, default=60.0, help="seconds after which a peer's ladder is given up")
-    compare.add_argument("--memory", action="store_true", help="measure peak memory too (Linux)")
     compare.add_argument("--data-dir", default=os.environ.get("DYNMARGIN_DATA"), help="default: DYNMARGIN_DATA")
     compare.add_argument("--out", default="benchmark-results", help="folder for raw figures and pictures")
     compare.set_defaults(run=comparison.compare)

@@ -15,7 +15,6 @@ from pathlib import Path
 import numpy as np
 
 from .adapters import Ours, adapters
-from .memory import peak_of
 from .sets import load
 from .truth import best_margin, margin_of
 
@@ -87,7 +86,6 @@ def compare_set(name, arguments):
     rows = []
     for adapter, setting in contestants:
         wall = statistics.median(walls[adapter.name])
-        memory = peak_of(lambda adapter=adapter, setting=setting: adapter.fit(setting)) if arguments.memory else None
         rows.append(
             {
                 "set": name,
@@ -96,14 +94,14 @@ def compare_set(name, arguments):
                 "wall": wall,
                 "cpu": statistics.median(cpus[adapter.name]),
                 "ratio": wall / fastest,
-                "memory": memory,
+                "conversion": adapter.conversion,
                 "result": sorted(verdicts[adapter.name]),
                 "walls": walls[adapter.name],
             }
         )
         print(
             f"  {adapter.name:20} setting {setting!s:8} wall {wall * 1e3:9.1f} ms cpu {rows[-1]['cpu'] * 1e3:9.1f} ms  "
-            f"ratio {wall / fastest:6.2f}  memory {'-' if memory is None else f'{memory / 1e6:.1f} MB':>10}  "
+            f"ratio {wall / fastest:6.2f}  conversion {adapter.conversion * 1e3:6.1f} ms  "
             f"{', '.join(rows[-1]['result'])}",
             flush=True,
         )

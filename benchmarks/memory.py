@@ -5,7 +5,6 @@ Usage: python -m benchmarks.memory [--rows 200000] [--features 50000] [--per-row
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -27,19 +26,6 @@ def resident(name):
     """A line of Linux's account of this process, in bytes."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
-
-
-def peak_of(work):
-    """Extra memory at the peak of some work, done in a forked process so that nothing of it stays."""
-    read_end, write_end = os.pipe()
-    if os.fork() == 0:
-        Path("/proc/self/clear_refs").write_text("5")  # forget the peak
-        before = resident("VmRSS")
-        work()
-        os.write(write_end, str(resident("VmHWM") - before).encode())
-        os._exit(0)
-    os.wait()
-    return int(os.read(read_end, 100))
 
 
 def measure(library, dtype, arguments):
