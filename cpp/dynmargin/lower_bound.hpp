@@ -1,8 +1,8 @@
 // The weights that are handed out: the best seen, from the state, a running average of recent states, and the bias.
 //
 // PDM's weights swing around the optimum; their average is better than any of them. At each check the best combination
-// of the present weights, the average and the bias direction is found by slack repair. (With balanced orders: 35 visits a
-// row instead of 61 to a certified 1 % on Adult.) For the hard margin the better of the two weight vectors counts.
+// of the present weights, the average and the bias direction is found by slack repair. (With balanced orders: 35 visits
+// a row instead of 61 to a certified 1 % on Adult.) For the hard margin the better of the two weight vectors counts.
 #pragma once
 
 #include <algorithm>
