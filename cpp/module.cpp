@@ -172,6 +172,13 @@ void bind_data(nb::module_& m) {
       },
       "rows"_a, "problem"_a, "R = max ‖y_k‖.");
   m.def(
+      "stiffness",
+      [](const PackedRows& rows, const Problem& problem) {
+        require_rows(rows, problem);
+        return stiffness(rows, problem);
+      },
+      "rows"_a, "problem"_a, "The mean of ‖ybar_k‖² / Delta_k².");
+  m.def(
       "digest_words",
       [](Vector<std::uint64_t> words) {
         Digest digest;

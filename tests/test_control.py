@@ -14,7 +14,9 @@ from dynmargin import PDMClassifier, PFMClassifier, Schedule, _core
 from dynmargin.algorithms.pdm import finer_accuracies, successive_accuracies
 from dynmargin.matrix import as_matrix
 from dynmargin.outcome import Check
+from dynmargin.problem import BinaryProblem
 from dynmargin.progress import SLOW_AFTER_SECONDS, STALL_PASSES, Progress
+from dynmargin.task import Task
 
 
 @pytest.fixture(scope="module")
@@ -279,6 +281,17 @@ def test_the_rule_accuracy_is_used_and_refined(breast_cancer):
     assert list(successive_accuracies(0.7, 8)) == [0.7]
     finer = list(finer_accuracies(1e-12))
     assert finer == pytest.approx([1e-13, 1e-14])
+
+
+def test_stiff_problems_get_longer_rounds(breast_cancer):
+    X, y = breast_cancer
+    matrix = as_matrix(X)
+    for C, rounds in ((1.0, (2, 2, 2)), (100.0, (3, 4, 4)), (np.inf, (3, 4, 4))):
+        task = Task(matrix, _core.pack(matrix), BinaryProblem(1, C, C, 1.0), y)
+        assert task.schedule("fast").rounds == rounds
+        assert task.schedule("paper").rounds == (9, 12, 12)
+        assert task.schedule(Schedule(rounds=(1, 1, 1))).rounds == (1, 1, 1)
+    assert _core.stiffness(task.rows, BinaryProblem(1, 1.0, 1.0, 1.0).to_core(y)) == pytest.approx(2 * 31)
 
 
 def test_the_scale_is_the_best_one(breast_cancer):

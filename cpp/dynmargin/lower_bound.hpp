@@ -18,8 +18,11 @@ namespace dynmargin {
 
 class LowerBound {
  public:
-  LowerBound(std::vector<Member> members, const Problem& problem, std::size_t n_columns)
-      : members_(std::move(members)), problem_(problem), w_(n_columns + 1) {
+  LowerBound(std::vector<Member> members, const Problem& problem, const PackedRows& packed)
+      : members_(std::move(members)),
+        problem_(problem),
+        row_length_(static_cast<double>(packed.n_nonzeros) / static_cast<double>(packed.n_rows)),
+        w_(packed.n_columns + 1) {
     if (problem.hard_margin()) return;
     if (problem.sample_weight.empty() && problem.C_negative == problem.C_positive) {
       penalties_ = {2 * problem.C_positive};
@@ -31,7 +34,7 @@ class LowerBound {
   // Takes the state into the average, after a pass over so many patterns; not after passes that cost less than this
   // does.
   void remember(const State& a, std::size_t pass_size) {
-    if (pass_size < 16 || pass_size * 16 < a.w.size()) return;
+    if (static_cast<double>(pass_size) * (row_length_ + 1) < static_cast<double>(a.w.size())) return;
     const double scale = canonical_scale(a);
     if (average_.empty()) average_.assign(a.w.size() + 1, 0.0);
     const double keep = remembered_++ == 0 ? 0.0 : 0.8;
@@ -110,6 +113,7 @@ class LowerBound {
 
   std::vector<Member> members_;
   const Problem& problem_;
+  double row_length_;              // non-zeros, on the average
   std::vector<double> penalties_;  // Delta_k^-2, a single one when all are the same
   std::vector<double> average_;    // the bias last
   std::int64_t remembered_ = 0;

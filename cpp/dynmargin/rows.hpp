@@ -222,11 +222,12 @@ struct PackedRows {
   std::int64_t n_rows, n_columns;
   std::vector<double> squared_norms;  // ‖x_k‖²
   std::vector<std::uint64_t> digests;
+  std::int64_t n_nonzeros = 0;
 };
 
 template <class Rows, class View>
 PackedRows pack_as(Rows rows, const View& view) {
-  PackedRows packed{std::move(rows), view.n_rows, view.n_columns, {}, {}};
+  PackedRows packed{std::move(rows), view.n_rows, view.n_columns, {}, {}, 0};
   packed.squared_norms.reserve(view.n_rows);
   packed.digests.reserve(view.n_rows);
   std::vector<Entry> entries;
@@ -241,6 +242,7 @@ PackedRows pack_as(Rows rows, const View& view) {
                                   " is not a finite number; scale the features");
     packed.squared_norms.push_back(norm2);
     packed.digests.push_back(digest_row(entries));
+    packed.n_nonzeros += static_cast<std::int64_t>(entries.size());
   }
   return packed;
 }

@@ -55,7 +55,7 @@ class Trainer {
         rule_(rule),
         single_updates_first_(schedule.single_updates_first),
         state_(empty_state(*packed_, *problem_)),
-        lower_bound_(members_of(*problem_), *problem_, packed_->n_columns),
+        lower_bound_(members_of(*problem_), *problem_, *packed_),
         sets_(members_of(*problem_), schedule, seed) {}
 
   Event advance(double seconds, double max_updates) {

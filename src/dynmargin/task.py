@@ -69,6 +69,12 @@ class Task:
                 f"together; it must be between {SMALLEST_LENGTH:g} and {LARGEST_LENGTH:g}"
             )
 
+    def schedule(self, schedule: str | Schedule) -> Schedule:
+        """Look up a schedule by its name, for this task."""
+        if isinstance(schedule, Schedule):
+            return schedule
+        return Schedule.named(schedule, _core.stiffness(self.rows, self.core_problem))
+
     def trainer(self, rule: _core.DynamicMargin | _core.FixedMargin, schedule: Schedule, seed: int) -> _core.Trainer:
         """Start a run of a rule; the order of presentation depends on the seed and the index of the task."""
         return _core.Trainer(self.rows, self.core_problem, rule, schedule.to_core(), (seed << 20) + self.index)

@@ -34,7 +34,7 @@ class Plan:
 
     epsilon: float
     stop: Literal["certificate", "convergence"]
-    schedule: Schedule
+    schedule: str | Schedule
     seed: int
     margin_floor: float = 1e-4
     max_updates: int = LARGEST_COUNT

@@ -13,7 +13,7 @@ SMALLEST_ACCURACY = 1e-14  # a rule accuracy below this is lost in rounding
 
 def train_pdm(task: Task, plan: Plan, *, eta: float | None = None) -> Outcome:
     """Run PDM, or PDM-succ when `eta` is given."""
-    accuracy, schedule = plan.epsilon, plan.schedule
+    accuracy, schedule = plan.epsilon, task.schedule(plan.schedule)
     if plan.stop == "certificate":
         accuracy *= schedule.rule_accuracy
     if eta is not None:

@@ -18,5 +18,5 @@ def train_pfm(task: Task, plan: Plan, *, beta: float | None = None) -> Outcome:
         ):  # without PDM's margin nothing can be fixed: what PDM has reached is the result
             return pdm
         beta = pdm.certificate.directional_margin
-    trainer = task.trainer(_core.FixedMargin(beta), plan.schedule.without_first_pass_rules(), plan.seed)
+    trainer = task.trainer(_core.FixedMargin(beta), task.schedule(plan.schedule).without_first_pass_rules(), plan.seed)
     return replace(train(task, trainer, plan), beta=beta)

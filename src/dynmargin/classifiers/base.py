@@ -131,7 +131,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
         plan = Plan(
             epsilon=float(self.epsilon),
             stop=self.stop,
-            schedule=Schedule.named(self.schedule) if isinstance(self.schedule, str) else self.schedule,
+            schedule=self.schedule,
             seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
             margin_floor=float(self.margin_floor),
             max_updates=LARGEST_COUNT if self.max_updates is None else min(int(self.max_updates), LARGEST_COUNT),
