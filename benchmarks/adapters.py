@@ -2,7 +2,9 @@
 
 import time
 import warnings
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -19,22 +21,23 @@ def small_csr(X):
 
 
 @dataclass
-class Adapter:
+class Adapter(ABC):
     """A library. `settings` runs from the loosest to the tightest; a certified one has a single setting, None."""
 
     name: str
     settings: list[Any]
+    module = None  # what must be installed for it
     conversion = 0.0  # seconds of the last fit spent on converting the input, where that can be told
 
     def prepare(self, X, y, C):
         self.X, self.y, self.C = np.ascontiguousarray(X) if not sp.issparse(X) else small_csr(X), y, C
 
+    @abstractmethod
     def fit(self, setting):
         """Return weights and intercept."""
-        raise NotImplementedError
 
     def available(self):
-        return True
+        return self.module is None or find_spec(self.module) is not None
 
 
 @dataclass
@@ -79,12 +82,7 @@ class LinearSVC(Adapter):
 class LibLinear(Adapter):
     solver: int = 1
 
-    def available(self):
-        try:
-            import liblinear  # noqa: F401
-        except ImportError:
-            return False
-        return True
+    module = "liblinear"
 
     def prepare(self, X, y, C):
         super().prepare(X, y, C)
@@ -103,12 +101,7 @@ class LibLinear(Adapter):
 
 @dataclass
 class Cyanure(Adapter):
-    def available(self):
-        try:
-            import cyanure  # noqa: F401
-        except ImportError:
-            return False
-        return True
+    module = "cyanure"
 
     def prepare(self, X, y, C):
         super().prepare(X, y, C)

@@ -224,7 +224,6 @@ void bind_training(nb::module_& m) {
           "rows"_a, "problem"_a, "rule"_a, "schedule"_a, "seed"_a)
       .def("advance", &Trainer::advance, "seconds"_a, "max_updates"_a = largest_count,
            nb::call_guard<nb::gil_scoped_release>(), "Train for about that many seconds, or until something happens.")
-      .def_prop_ro("upper_bound", &Trainer::upper_bound)
       .def("check", &Trainer::check, nb::call_guard<nb::gil_scoped_release>(),
            "Bounds of the moment, in one pass over the rows.")
       .def("set_rule", &Trainer::set_rule, "rule"_a)

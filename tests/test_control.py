@@ -176,6 +176,13 @@ def test_beta_is_taken_from_pdm(breast_cancer):
     assert pfm.stop_reason_ == "converged"
 
 
+def test_a_class_that_falls_short_is_told_of_even_if_another_has_the_larger_gap(digits):
+    """Class 0 ends by its own rule, far from the best margin and silently so; class 1 asks for too much."""
+    X, y = digits
+    with pytest.warns(ConvergenceWarning, match="1 of 3 classes fell short, class 1 most: beta=10 is too large"):
+        PFMClassifier([1e-3, 10.0, 1e-3], random_state=0, stop="convergence").fit(X[y < 3], y[y < 3])
+
+
 def test_one_beta_a_class(digits):
     X, y = digits
     X, y = X[y < 3], y[y < 3]

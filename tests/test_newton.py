@@ -90,3 +90,12 @@ def test_the_front_door_says_what_it_chose(breast_cancer, rng):
     chosen = MaxMarginClassifier().fit(wide, np.arange(20) % 2)
     assert chosen.algorithm_ == "pdm: 600 features, more than 500"
     assert chosen.certificate_.achieved
+
+
+def test_rounding_ends_it(breast_cancer):
+    X, y = breast_cancer
+    with pytest.warns(ConvergenceWarning, match="the proven gap is"):
+        classifier = NewtonClassifier(1e-16).fit(X, y)
+    assert classifier.stop_reason_ == "stalled"
+    assert classifier.n_iter_ < 50
+    assert classifier.certificate_.gap < 1e-9

@@ -64,9 +64,6 @@ class Trainer {
     });
   }
 
-  // ‖a‖ / t, without a look at the rows.
-  double upper_bound() const { return std::sqrt(state_.totals.norm2) / state_.totals.t; }
-
   // One read-only pass over all rows; remembers the best weights seen.
   Bounds check() {
     return with_patterns([&](const auto& patterns) {
@@ -141,8 +138,8 @@ class Trainer {
 
       const double q = pattern.squared_norm;
       double lambda = single ? 1 : rule.multiplicity(p, q, a);
-      if (rule.infeasible(q)) event = Event::infeasible;
       if (lambda > largest_count - a.t) event = Event::exhausted;
+      if (rule.infeasible(q)) event = Event::infeasible;
       if (event != Event::slice_over) break;
       lambda = std::min(lambda, max_updates - a.t);
       patterns.add_to(w, bias, pattern, member.negative() ? -lambda : lambda);

@@ -1,6 +1,5 @@
 """A two-class problem over packed data, ready to be trained on and certified."""
 
-from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -59,7 +58,6 @@ class Task:
         self.problem = problem
         self.index = index
         self.sides = problem.sides(y, sample_weight)
-        self.sample_weight = sample_weight
         self.core_problem = problem.to_core(y, sample_weight)
         self.digests = self.core_problem.digest(rows)
         self.R = _core.largest_norm(rows, self.core_problem)
@@ -78,12 +76,6 @@ class Task:
     def trainer(self, rule: _core.DynamicMargin | _core.FixedMargin, schedule: Schedule, seed: int) -> _core.Trainer:
         """Start a run of a rule; the order of presentation depends on the seed and the index of the task."""
         return _core.Trainer(self.rows, self.core_problem, rule, schedule.to_core(), (seed << 20) + self.index)
-
-    @cached_property
-    def penalty(self) -> NDArray[np.float64]:
-        """The price of a squared slack, row by row: 1 / Delta_k²."""
-        penalty = 2 * np.where(self.sides > 0, self.problem.C_positive, self.problem.C_negative)
-        return penalty if self.sample_weight is None else penalty * self.sample_weight
 
     def certify(self, trainer: Trainer, epsilon: float) -> Certificate:
         """Prove what the best weights and the present counts of a run are worth."""

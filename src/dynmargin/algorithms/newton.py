@@ -23,7 +23,7 @@ def train_newton(task: Task, plan: Plan) -> Outcome:
     """Run Newton's method; for soft margins only."""
     if task.core_problem.hard_margin:
         raise ValueError("Newton's method needs a finite C; PDMClassifier takes the hard margin")
-    return train(task, NewtonTrainer(task, plan.seed), plan)
+    return train(task, NewtonTrainer(task, plan.seed), plan, accuracies=iter(()))
 
 
 class NewtonTrainer:
@@ -52,11 +52,14 @@ class NewtonTrainer:
         """Make one step, however long it takes."""
         if self.updates >= max_updates:
             return _core.Event.max_updates
+        before = -np.inf
         if self.full_passes > 0:  # the starting point deserves a look too
+            before = self.point.margin
             self.point.step()
             self.updates += 1
         self.full_passes += 1
-        return _core.Event.full_pass
+        # Every step raises the margin, until rounding is all that is left.
+        return _core.Event.full_pass if self.point.margin > before else _core.Event.converged
 
     def check(self) -> Bounds:
         """Give the bounds of the moment; the weights with their slacks are the state, so its margin is the margin."""

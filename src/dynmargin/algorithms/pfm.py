@@ -13,9 +13,7 @@ def train_pfm(task: Task, plan: Plan, *, beta: float | None = None) -> Outcome:
     """Run PFM with a fixed margin; without one, with the directional margin that PDM converges to (Section 5)."""
     if beta is None:
         pdm = train_pdm(task, replace(plan, stop="convergence"))
-        if (
-            pdm.stop_reason != "converged"
-        ):  # without PDM's margin nothing can be fixed: what PDM has reached is the result
+        if pdm.stop_reason != "converged":  # there is no margin to fix: what PDM has reached is the result
             return pdm
         beta = pdm.certificate.directional_margin
     trainer = task.trainer(_core.FixedMargin(beta), task.schedule(plan.schedule).without_first_pass_rules(), plan.seed)

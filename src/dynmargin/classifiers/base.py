@@ -248,9 +248,8 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
             # t / ‖a‖² scales a to the length of the optimum: a t / ‖a‖² = u / gamma_d there.
             scale = 1 / (certificate.upper_bound**2 * counts.sum()) if certificate.upper_bound > 0 else 0.0
             row[np.searchsorted(self.support_, counts.indices)] = scale * side[counts.indices] * counts.data
-        if message := worst.shortfall():
-            if len(outcomes) > 1:
-                short = sum(outcome.shortfall() is not None for outcome in outcomes)
-                label = self.classes_[outcomes.index(worst)]
-                message = f"{short} of {len(outcomes)} classes fell short, class {label} most: {message}"
-            warn_caller(message)
+        short = [(outcome.certificate.gap, i) for i, outcome in enumerate(outcomes) if outcome.shortfall()]
+        if short:
+            most = max(short)[1]
+            prefix = f"{len(short)} of {len(outcomes)} classes fell short, class {self.classes_[most]} most: "
+            warn_caller((prefix if len(outcomes) > 1 else "") + str(outcomes[most].shortfall()))
