@@ -172,13 +172,6 @@ void bind_data(nb::module_& m) {
       },
       "rows"_a, "problem"_a, "R = max ‖y_k‖.");
   m.def(
-      "stiffness",
-      [](const PackedRows& rows, const Problem& problem) {
-        require_rows(rows, problem);
-        return stiffness(rows, problem);
-      },
-      "rows"_a, "problem"_a, "The mean of ‖ybar_k‖² / Delta_k².");
-  m.def(
       "digest_words",
       [](Vector<std::uint64_t> words) {
         Digest digest;
@@ -196,13 +189,16 @@ void bind_training(nb::module_& m) {
       .def(
           "__init__",
           [](Schedule* self, std::array<int, 3> rounds, std::array<double, 2> widths, double first_width, bool single,
-             bool shuffle,
-             bool balanced) { new (self) Schedule{rounds, widths, first_width, single, shuffle, balanced}; },
-          "rounds"_a, "widths"_a, "first_width"_a, "single_updates_first"_a, "shuffle_active_sets"_a, "balanced"_a);
+             bool shuffle, bool balanced, double inner_passes) {
+            new (self) Schedule{rounds, widths, first_width, single, shuffle, balanced, inner_passes};
+          },
+          "rounds"_a, "widths"_a, "first_width"_a, "single_updates_first"_a, "shuffle_active_sets"_a, "balanced"_a,
+          "inner_passes"_a);
 
   nb::enum_<Event>(m, "Event")
       .value("slice_over", Event::slice_over)
       .value("full_pass", Event::full_pass)
+      .value("bound_met", Event::bound_met)
       .value("converged", Event::converged)
       .value("max_updates", Event::max_updates)
       .value("infeasible", Event::infeasible)
@@ -226,12 +222,14 @@ void bind_training(nb::module_& m) {
            nb::call_guard<nb::gil_scoped_release>(), "Train for about that many seconds, or until something happens.")
       .def("check", &Trainer::check, nb::call_guard<nb::gil_scoped_release>(),
            "Bounds of the moment, in one pass over the rows.")
+      .def("wait_for", &Trainer::wait_for, "upper_bound"_a, "Come back when the upper bound has fallen to this.")
       .def("set_rule", &Trainer::set_rule, "rule"_a)
       .def("record_updates", &Trainer::record_updates)
       .def_prop_ro("recorded_updates", &Trainer::recorded_updates)
       .def_prop_ro("updates", [](const Trainer& self) { return static_cast<std::int64_t>(self.state().totals.t); })
       .def_prop_ro("full_passes", &Trainer::full_passes)
       .def_prop_ro("visits", &Trainer::visits)
+      .def_prop_ro("upper_bound", &Trainer::upper_bound)
       .def_prop_ro("norm2", [](const Trainer& self) { return self.state().totals.norm2; })
       .def(
           "support",

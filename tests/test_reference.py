@@ -33,6 +33,7 @@ schedules = st.builds(
     single_updates_first=st.booleans(),
     shuffle_active_sets=st.booleans(),
     balanced=st.booleans(),
+    inner_passes=st.sampled_from([0.5, 1.0, 2.0, np.inf]),
 )
 
 

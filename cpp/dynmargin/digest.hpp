@@ -23,8 +23,11 @@ inline std::uint64_t digest_bits(double value) { return std::bit_cast<std::uint6
 
 inline std::uint64_t digest_row(const std::vector<Entry>& entries) {
   std::uint64_t sum = entries.size();
-  for (const Entry& e : entries)
-    sum += mix64(digest_bits(e.value) + static_cast<std::uint64_t>(e.column) * 0x9e3779b97f4a7c15u);
+  for (const Entry& e : entries) {  // a single multiplication: this is a quarter of what packing costs
+    std::uint64_t x = digest_bits(e.value) + static_cast<std::uint64_t>(e.column) * 0x9e3779b97f4a7c15u;
+    x = (x ^ (x >> 32)) * 0xbf58476d1ce4e5b9u;
+    sum += x ^ (x >> 29);
+  }
   return mix64(sum);
 }
 

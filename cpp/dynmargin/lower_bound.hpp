@@ -24,11 +24,8 @@ class LowerBound {
         row_length_(static_cast<double>(packed.n_nonzeros) / static_cast<double>(packed.n_rows)),
         w_(packed.n_columns + 1) {
     if (problem.hard_margin()) return;
-    if (problem.sample_weight.empty() && problem.C_negative == problem.C_positive) {
-      penalties_ = {2 * problem.C_positive};
-    } else {
-      for (const Member m : members_) penalties_.push_back(problem.penalty(m.row()));
-    }
+    penalties_.resize((members_.size() + n_lanes - 1) / n_lanes * n_lanes);
+    for (std::size_t i = 0; i < members_.size(); ++i) penalties_[i] = problem.penalty(members_[i].row());
   }
 
   // Takes the state into the average, after a pass over so many patterns; not after passes that cost less than this
@@ -46,16 +43,20 @@ class LowerBound {
   template <class P>
   double look(const P& patterns, const State& a) {
     const double scale = canonical_scale(a);
+    std::vector<Half> both(a.w.size() + 1);
+    const auto pair = [&](double c, std::size_t j) { return Half{c, average_.empty() ? 0.0 : average_[j]}; };
+    for (std::size_t j = 0; j < a.w.size(); ++j) both[j] = pair(a.w[j], j);
+    both.back() = pair(a.bias, a.w.size());
     double smallest = std::numeric_limits<double>::infinity();
-    scores_.resize(members_.size());
+    for (auto& scores : scores_) scores.resize(problem_.hard_margin() ? members_.size() : penalties_.size());
     for (std::size_t i = 0; i < members_.size(); ++i) {
       const Member m = members_[i];
       const Pattern& y = a.patterns[m.row()];
-      const double score = patterns.dense_dot(a.w.data(), a.bias, y, m.negative());
-      smallest = std::min(smallest, score + static_cast<double>(y.count) * y.delta2);
-      scores_[i] = {scale * score,
-                    average_.empty() ? 0.0 : patterns.dense_dot(average_.data(), average_.back(), y, m.negative()),
-                    m.negative() ? -problem_.rho : problem_.rho};
+      const Half score = patterns.dense_dots(both, y, m.negative());
+      smallest = std::min(smallest, score[0] + static_cast<double>(y.count) * y.delta2);
+      scores_[0][i] = scale * score[0];
+      scores_[1][i] = score[1];
+      scores_[2][i] = m.negative() ? -problem_.rho : problem_.rho;
     }
     std::vector<double> state(a.w);
     for (double& c : state) c *= scale;
@@ -103,7 +104,7 @@ class LowerBound {
       double norm2 = 0, smallest = std::numeric_limits<double>::infinity();
       for (const double c : v) norm2 += c * c;
       if (!(norm2 > 0)) continue;
-      for (const auto& s : scores_) smallest = std::min(smallest, s[which]);
+      for (const double s : scores_[which]) smallest = std::min(smallest, s);
       if (!(smallest / std::sqrt(norm2) > margin_)) continue;
       margin_ = smallest / std::sqrt(norm2);
       w_ = v;
@@ -114,10 +115,10 @@ class LowerBound {
   std::vector<Member> members_;
   const Problem& problem_;
   double row_length_;              // non-zeros, on the average
-  std::vector<double> penalties_;  // Delta_k^-2, a single one when all are the same
+  std::vector<double> penalties_;  // Delta_k^-2, and zeros up to whole lanes
   std::vector<double> average_;    // the bias last
   std::int64_t remembered_ = 0;
-  std::vector<std::array<double, 3>> scores_;
+  SlackRepair<3>::Scores scores_;               // of the state, of the average, of the bias
   std::array<double, 3> start_{1.0, 0.0, 0.0};  // the last combination found: the next one is close
   std::vector<double> w_;
   double scale_ = 0, margin_ = -std::numeric_limits<double>::infinity();

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -21,9 +22,12 @@ struct Entry {
 
 template <class Value>
 struct DenseView {
+  static constexpr bool is_float32 = std::is_same_v<Value, float>, is_sparse = false;
   const Value* values;
   std::int64_t n_rows, n_columns;
   std::int64_t row_stride, column_stride;  // in elements, so that Fortran order needs no copy
+
+  std::int64_t most_entries(std::int64_t) const { return n_columns; }
 
   template <class F>
   void for_each_entry(std::int64_t row, F&& f) const {
@@ -35,10 +39,13 @@ struct DenseView {
 
 template <class Value, class Index>
 struct CsrView {
+  static constexpr bool is_float32 = std::is_same_v<Value, float>, is_sparse = true;
   const Value* values;
   const Index* columns;
   const Index* starts;  // n_rows + 1 of them
   std::int64_t n_rows, n_columns, n_stored;
+
+  std::int64_t most_entries(std::int64_t row) const { return starts[row + 1] - starts[row]; }
 
   template <class F>
   void for_each_entry(std::int64_t row, F&& f) const {
@@ -88,14 +95,17 @@ inline std::int64_t n_columns(const MatrixView& view) {
 // The canonical form of a row, whatever the order and the repetitions it is stored with.
 template <class View>
 void read_row(const View& view, std::int64_t row, std::vector<Entry>& entries) {
-  entries.clear();
+  entries.resize(view.most_entries(row));
+  Entry* end = entries.data();
   bool increasing = true;
   std::int64_t last = -1;
   view.for_each_entry(row, [&](std::int64_t column, double value) {
     increasing &= column > last;
     last = column;
-    if (value != 0) entries.push_back({column, value});
+    *end = {column, value};
+    end += value != 0;
   });
+  entries.resize(end - entries.data());
   if (increasing) return;
   std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.column < b.column; });
   std::size_t kept = 0;

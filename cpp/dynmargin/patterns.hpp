@@ -56,6 +56,12 @@ class Patterns {
     return negative ? -score : score;
   }
 
+  // The same for two vectors, of which `v` holds the coordinates in pairs, the bias last.
+  Half dense_dots(const std::vector<Half>& v, const Pattern& y, bool negative) const {
+    const Half scores = rows_.dot_both(y.start, v.data()) + v.back() * rho_;
+    return negative ? -scores : scores;
+  }
+
   // The dense part of a += lambda y_k.
   void add_to(double* w, double& bias, const Pattern& y, double signed_lambda) const {
     rows_.add_to(w, y.start, signed_lambda);
@@ -78,18 +84,6 @@ inline double recomputed_norm2(const State& a) {
     extended += n * n * y.delta2;
   }
   return dense + extended;
-}
-
-// The mean of ‖ybar_k‖² / Delta_k²: how much a pattern's own coordinate counts beside what it shares with others. Large
-// values mean that counts have to be tuned against each other, which takes many rounds; infinite for the hard margin.
-inline double stiffness(const PackedRows& packed, const Problem& problem) {
-  double sum = 0, rows = 0;
-  for (std::size_t k = 0; k < problem.sides.size(); ++k) {
-    if (problem.sides[k] == 0) continue;
-    sum += (packed.squared_norms[k] + problem.rho * problem.rho) * problem.penalty(k);
-    ++rows;
-  }
-  return sum / rows;
 }
 
 // R = max_k ‖y_k‖

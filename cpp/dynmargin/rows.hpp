@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "digest.hpp"
+#include "lanes.hpp"
 #include "matrix_view.hpp"
 
 namespace dynmargin {
@@ -41,16 +42,17 @@ class SparseRows {
  public:
   SparseRows(std::int64_t n_rows, std::int64_t n_stored) {
     starts_.reserve(n_rows);
-    blocks_.reserve(n_rows * (sizeof(Length) + 2 * (alignment - 1)) + n_stored * (sizeof(Column) + value_size));
+    capacity_ = n_rows * (sizeof(Length) + 2 * (alignment - 1)) + n_stored * (sizeof(Column) + value_size);
+    blocks_ = std::make_unique_for_overwrite<std::byte[]>(capacity_);
   }
 
   std::uint64_t start(std::size_t k) const { return starts_[k]; }
 
   void append(const std::vector<Entry>& entries) {
     const auto length = static_cast<Length>(entries.size());
-    starts_.push_back(blocks_.size());
-    blocks_.resize(blocks_.size() + block_size(length));
-    std::byte* block = blocks_.data() + starts_.back();
+    std::byte* block = blocks_.get() + used_;
+    starts_.push_back(used_);
+    used_ += block_size(length);
     std::memcpy(block, &length, sizeof length);
     auto* columns = reinterpret_cast<Column*>(block + sizeof length);
     for (std::size_t i = 0; i < entries.size(); ++i) columns[i] = static_cast<Column>(entries[i].column);
@@ -63,12 +65,31 @@ class SparseRows {
   // Four partial sums in a fixed order: the result is the same on every machine, and the additions overlap.
   double dot(std::uint64_t start, const double* w) const {
     const Block row = block(start);
-    double sum[4] = {0, 0, 0, 0};
+    const auto product = [&](Length i) { return row.times(i, w[row.columns[i]]); };
+    double sum0 = 0, sum1 = 0, sum2 = 0, sum3 = 0;
     Length i = 0;
-    for (; i + 4 <= row.length; i += 4)
-      for (Length lane = 0; lane < 4; ++lane) sum[lane] += row.times(i + lane, w[row.columns[i + lane]]);
-    for (; i < row.length; ++i) sum[i % 4] += row.times(i, w[row.columns[i]]);
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    for (; i + 4 <= row.length; i += 4) {
+      sum0 += product(i);
+      sum1 += product(i + 1);
+      sum2 += product(i + 2);
+      sum3 += product(i + 3);
+    }
+    if (row.length & 2) sum0 += product(i), sum1 += product(i + 1), i += 2;
+    if (row.length & 1) sum2 += product(i);
+    return (sum0 + sum1) + (sum2 + sum3);
+  }
+
+  // Two dot products for little more than one: each column is looked up once for both.
+  Half dot_both(std::uint64_t start, const Half* w) const {
+    const Block row = block(start);
+    Half even{}, odd{};
+    Length i = 0;
+    for (; i + 2 <= row.length; i += 2) {
+      even += row.times(i, w[row.columns[i]]);
+      odd += row.times(i + 1, w[row.columns[i + 1]]);
+    }
+    if (i < row.length) even += row.times(i, w[row.columns[i]]);
+    return even + odd;
   }
 
   void add_to(double* w, std::uint64_t start, double factor) const {
@@ -89,12 +110,12 @@ class SparseRows {
   }
 
   void prefetch_row(std::uint64_t start) const {
-    const std::byte* block = blocks_.data() + start;
+    const std::byte* block = blocks_.get() + start;
     prefetch(block);
     prefetch(block + 64);
   }
 
-  std::size_t bytes() const { return blocks_.capacity() + starts_.capacity() * sizeof(std::uint64_t); }
+  std::size_t bytes() const { return capacity_ + starts_.capacity() * sizeof(std::uint64_t); }
 
  private:
   using Length = std::uint32_t;
@@ -103,7 +124,8 @@ class SparseRows {
     const Column* columns;
     const Value* values;
     Length length;
-    double times(Length i, double factor) const {
+    template <class Factor>
+    Factor times(Length i, Factor factor) const {
       if constexpr (ones)
         return factor;
       else
@@ -114,10 +136,10 @@ class SparseRows {
   // Every block begins and every value stands at a multiple of the value's size.
   static std::size_t align(std::size_t offset) { return (offset + alignment - 1) / alignment * alignment; }
   static std::size_t values_offset(std::size_t length) { return align(sizeof(Length) + length * sizeof(Column)); }
-  static std::size_t block_size(std::size_t length) { return values_offset(length) + length * value_size; }
+  static std::size_t block_size(std::size_t length) { return align(values_offset(length) + length * value_size); }
 
   Block block(std::uint64_t start) const {
-    const std::byte* begin = blocks_.data() + start;
+    const std::byte* begin = blocks_.get() + start;
     Length length;
     std::memcpy(&length, begin, sizeof length);
     return {reinterpret_cast<const Column*>(begin + sizeof length),
@@ -125,7 +147,8 @@ class SparseRows {
   }
 
   std::vector<std::uint64_t> starts_;
-  std::vector<std::byte> blocks_;
+  std::unique_ptr<std::byte[]> blocks_;
+  std::size_t used_ = 0, capacity_;
 };
 
 template <class Value>
@@ -151,6 +174,18 @@ class DenseRows {
       for (std::size_t lane = 0; lane < 4; ++lane) sum[lane] += w[j + lane] * static_cast<double>(x[j + lane]);
     for (; j < n_columns_; ++j) sum[j % 4] += w[j] * static_cast<double>(x[j]);
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  }
+
+  Half dot_both(std::uint64_t start, const Half* w) const {
+    const Value* x = values_.data() + start;
+    Half even{}, odd{};
+    std::size_t j = 0;
+    for (; j + 2 <= n_columns_; j += 2) {
+      even += w[j] * static_cast<double>(x[j]);
+      odd += w[j + 1] * static_cast<double>(x[j + 1]);
+    }
+    if (j < n_columns_) even += w[j] * static_cast<double>(x[j]);
+    return even + odd;
   }
 
   void add_to(double* w, std::uint64_t start, double factor) const {
@@ -187,32 +222,28 @@ using AnyRows =
 struct Survey {
   std::int64_t n_stored = 0;     // non-zeros (with repetitions)
   bool float32_is_exact = true;  // every value survives the trip through float32
-  bool all_ones = true;          // every non-zero is 1
+  bool all_ones = true;          // every non-zero is 1, and no row stores a column twice (two ones make a two) or in
+                                 // falling order, which is not looked into further
 };
 
 template <class View>
 Survey survey(const View& view) {
   Survey found;
-  for (std::int64_t k = 0; k < view.n_rows; ++k)
-    view.for_each_entry(k, [&](std::int64_t, double value) {
-      ++found.n_stored;
-      found.all_ones &= value == 1;
-      found.float32_is_exact &= std::abs(value) <= std::numeric_limits<float>::max() &&
-                                static_cast<double>(static_cast<float>(value)) == value;
-    });
-  return found;
-}
-
-// Whether some row stores a column twice (two ones make a two), or in falling order, which is not looked into further.
-template <class View>
-bool may_have_duplicates(const View& view) {
-  bool found = false;
-  for (std::int64_t k = 0; k < view.n_rows && !found; ++k) {
+  for (std::int64_t k = 0; k < view.n_rows; ++k) {
     std::int64_t last = -1;
-    view.for_each_entry(k, [&](std::int64_t column, double) {
-      found |= column <= last;
+    view.for_each_entry(k, [&](std::int64_t column, double value) {
+      ++found.n_stored;
+      found.all_ones &= value == 1 && column > last;
       last = column;
+      if constexpr (!View::is_float32)
+        found.float32_is_exact &= std::abs(value) <= std::numeric_limits<float>::max() &&
+                                  static_cast<double>(static_cast<float>(value)) == value;
     });
+    if constexpr (View::is_sparse)  // where the number of values is known, there is no more to learn
+      if (!found.all_ones && (View::is_float32 || !found.float32_is_exact)) {
+        found.n_stored = view.starts[view.n_rows];
+        break;
+      }
   }
   return found;
 }
@@ -267,7 +298,7 @@ inline PackedRows pack(const MatrixView& matrix) {
         if (view.n_rows > most || view.n_columns > most)
           throw std::invalid_argument("at most 2**31 - 1 rows and columns can be packed");
         const Survey found = survey(view);
-        if (found.all_ones && !may_have_duplicates(view)) return pack_values_as<Ones>(found, view);
+        if (found.all_ones) return pack_values_as<Ones>(found, view);
         return found.float32_is_exact ? pack_values_as<float>(found, view) : pack_values_as<double>(found, view);
       },
       matrix);

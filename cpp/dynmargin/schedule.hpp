@@ -26,6 +26,7 @@ struct Schedule {
   bool single_updates_first;     // no multiple updates in the first full pass
   bool shuffle_active_sets;      // a fresh order for the active sets too, not only for the full set
   bool balanced;                 // the two sides evenly mixed in every fresh order
+  double inner_passes;           // no more visits of active sets between two full passes than so many full passes
 };
 
 class ActiveSets {
@@ -66,12 +67,16 @@ class ActiveSets {
 
   void start_full_pass() {
     level_ = 0;
+    inner_visits_ = 0;
     ++full_passes_begun_;
     start_pass();
   }
 
   // The pass in hand is over: go inwards, round again, or outwards. Never called for a full pass without an update.
   void proceed() {
+    if (level_ > 0) inner_visits_ += pass().members.size();
+    if (static_cast<double>(inner_visits_) >= schedule_.inner_passes * static_cast<double>(passes_[0].members.size()))
+      return start_full_pass();
     if (pass().updated && level_ < 3) {
       ++level_;
       pass().rounds_left = schedule_.rounds[level_ - 1];
@@ -97,16 +102,20 @@ class ActiveSets {
   // fro, which costs visits: 20 a row on Covertype against 14.5 this way.
   void shuffle(std::vector<Member>& members) {
     if (!schedule_.balanced) return random_.shuffle(std::span(members));
-    positive_.clear();
-    negative_.clear();
-    for (const Member m : members) (m.negative() ? negative_ : positive_).push_back(m);
-    random_.shuffle(std::span(positive_));
-    random_.shuffle(std::span(negative_));
-    const std::uint64_t P = positive_.size(), N = negative_.size();
-    for (std::uint64_t p = 0, n = 0; p < P || n < N;) {
-      const bool positive_lags = p < P && (p + 1) * N <= (n + 1) * P;  // behind its share: p / P against n / N
-      members[p + n] = positive_lags ? positive_[p] : negative_[n];
-      ++(positive_lags ? p : n);
+    positive_.resize(members.size() + 1, Member(0, false));
+    negative_.resize(members.size() + 1, Member(0, false));
+    std::uint64_t P = 0, N = 0;
+    for (const Member m : members) {
+      positive_[P] = negative_[N] = m;
+      ++(m.negative() ? N : P);
+    }
+    random_.shuffle(std::span(positive_.data(), P));
+    random_.shuffle(std::span(negative_.data(), N));
+    for (std::uint64_t p = 0, n = 0; Member& m : members) {
+      const bool positive_lags = (p + 1) * N <= (n + 1) * P;  // behind its share: p / P against n / N
+      m = positive_lags ? positive_[p] : negative_[n];
+      p += positive_lags;
+      n += !positive_lags;
     }
   }
 
@@ -116,6 +125,7 @@ class ActiveSets {
   std::array<Pass, 5> passes_;  // the last takes what the innermost set gathers, and is never presented
   int level_ = 0;
   std::int64_t full_passes_begun_ = 0;
+  std::size_t inner_visits_ = 0;  // since the last full pass
 };
 
 }  // namespace dynmargin

@@ -14,10 +14,11 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <vector>
 
-#include "problem.hpp"
+#include "lanes.hpp"
 
 namespace dynmargin {
 
@@ -32,16 +33,17 @@ class SlackRepair {
  public:
   using Coefficients = std::array<double, K>;
   using Gram = std::array<Coefficients, K>;
-  using Scores = std::array<double, K>;
+  using Scores = std::array<std::vector<double>, K>;
 
-  // scores[i] are those of the i-th row that takes part, penalties its Delta_k^-2.
-  SlackRepair(const std::vector<Scores>& scores, const std::vector<double>& penalties, const Gram& gram)
+  // scores[i][k] is that of direction i for the k-th row that takes part, penalties[k] its Delta_k^-2. All are filled
+  // up with zeros to whole lanes: a row without a penalty counts for nothing.
+  SlackRepair(const Scores& scores, const std::vector<double>& penalties, const Gram& gram)
       : scores_(scores), penalties_(penalties), gram_(gram) {}
 
   Combination<K> best(Coefficients c) const {
-    const Evaluation at_zero = evaluate({});
+    const double F_at_zero = std::accumulate(penalties_.begin(), penalties_.end(), 0.0);
     Evaluation now = evaluate(c);
-    if (!(now.F < at_zero.F)) c = {}, now = at_zero;
+    if (!(now.F < F_at_zero)) now = evaluate(c = {});
     for (int step = 0; step < 50; ++step) {
       const Coefficients direction = solve(now.hessian, now.gradient);
       double slope = 0, length = 1;
@@ -67,26 +69,32 @@ class SlackRepair {
   struct Evaluation {
     double F;
     Coefficients gradient;  // halved, like the Hessian
-    Gram hessian;
+    Gram hessian;           // lower triangle
   };
 
+  // No branch on whether a row has a slack: about half of them do, and nobody can predict which.
   Evaluation evaluate(const Coefficients& c) const {
-    Evaluation at{0, {}, gram_};
+    Lanes loss{};
+    std::array<Lanes, K> step, gradient{};
+    std::array<std::array<Lanes, K>, K> hessian{};
+    for (std::size_t i = 0; i < K; ++i) step[i] = all_lanes(c[i]);
+    for (std::size_t k = 0; k < penalties_.size(); k += n_lanes) {
+      std::array<Lanes, K> score;
+      Lanes slack = all_lanes(1);
+      for (std::size_t i = 0; i < K; ++i) slack -= step[i] * (score[i] = load_lanes(&scores_[i][k]));
+      const Lanes active = where_positive(slack, load_lanes(&penalties_[k])), alpha = active * slack;
+      loss += alpha * slack;
+      for (std::size_t i = 0; i < K; ++i) {
+        gradient[i] -= alpha * score[i];
+        for (std::size_t j = 0; j <= i; ++j) hessian[i][j] += active * score[i] * score[j];
+      }
+    }
+    Evaluation at{sum(loss), {}, gram_};
     for (std::size_t i = 0; i < K; ++i) {
       for (std::size_t j = 0; j < K; ++j) at.gradient[i] += gram_[i][j] * c[j];
       at.F += c[i] * at.gradient[i];
-    }
-    for (std::size_t k = 0; k < scores_.size(); ++k) {
-      const Scores& s = scores_[k];
-      double slack = 1;
-      for (std::size_t i = 0; i < K; ++i) slack -= c[i] * s[i];
-      if (!(slack > 0)) continue;
-      const double penalty = penalties_[penalties_.size() == 1 ? 0 : k];
-      at.F += penalty * slack * slack;
-      for (std::size_t i = 0; i < K; ++i) {
-        at.gradient[i] -= penalty * slack * s[i];
-        for (std::size_t j = 0; j <= i; ++j) at.hessian[i][j] += penalty * s[i] * s[j];
-      }
+      at.gradient[i] += sum(gradient[i]);
+      for (std::size_t j = 0; j <= i; ++j) at.hessian[i][j] += sum(hessian[i][j]);
     }
     return at;
   }
@@ -121,7 +129,7 @@ class SlackRepair {
     return x;
   }
 
-  const std::vector<Scores>& scores_;
+  const Scores& scores_;
   const std::vector<double>& penalties_;
   const Gram& gram_;
 };

@@ -27,6 +27,7 @@ using Rule = std::variant<DynamicMargin, FixedMargin>;
 enum class Event {
   slice_over,
   full_pass,    // a pass over all rows is complete: a good moment to look at the bounds
+  bound_met,    // the upper bound has come down to the one waited for
   converged,    // a full pass without an update
   max_updates,  // t has reached the limit
   infeasible,   // the rule asks for a margin that does not exist
@@ -77,10 +78,14 @@ class Trainer {
   // one too (Section 3).
   void set_rule(Rule rule) { rule_ = rule; }
 
+  // The upper bound is known after every pass, however short: `advance` comes back when it has fallen to this.
+  void wait_for(double upper_bound) { awaited_bound_ = upper_bound; }
+
   void record_updates() { recording_ = true; }
   const std::vector<std::pair<std::int64_t, std::int64_t>>& recorded_updates() const { return recorded_; }
 
   const State& state() const { return state_; }
+  double upper_bound() const { return std::sqrt(state_.totals.norm2) / state_.totals.t; }
   const LowerBound& lower_bound() const { return lower_bound_; }
   std::int64_t full_passes() const { return full_passes_; }
   std::int64_t visits() const { return visits_; }
@@ -172,7 +177,7 @@ class Trainer {
       sets_.proceed();
     // The running ‖a‖² gathers rounding errors; a full pass, which may declare convergence, begins with a fresh one.
     if (sets_.full()) state_.totals.norm2 = recomputed_norm2(state_);
-    if (!full) return Event::slice_over;
+    if (!full) return upper_bound() <= awaited_bound_ ? Event::bound_met : Event::slice_over;
     ++full_passes_;
     if (rule.infeasible(state_.totals)) return Event::infeasible;
     return updated ? Event::full_pass : Event::converged;
@@ -186,6 +191,7 @@ class Trainer {
   LowerBound lower_bound_;
   ActiveSets sets_;
   std::int64_t visits_ = 0, full_passes_ = 0;  // passes completed
+  double awaited_bound_ = 0;
   bool recording_ = false;
   std::vector<std::pair<std::int64_t, std::int64_t>> recorded_;
 };

@@ -188,7 +188,7 @@ class Certificate:
         if sample_weight is not None:
             weight = np.array(np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), len(labels)))
         try:
-            return self._recompute(matrix, self.problem.to_core(labels, weight))
+            return self._recompute(matrix, self.problem.to_core(self.problem.sides(labels, weight), weight))
         except ValueError as error:  # counts or costs that no run can have
             return _unproven("not proven", str(error))
 

@@ -35,6 +35,6 @@ class BinaryProblem:
             sides[sample_weight == 0] = 0
         return sides
 
-    def to_core(self, y: Any, sample_weight: NDArray[np.float64] | None = None) -> _core.Problem:
-        """State the problem over the rows that the labels `y` belong to."""
-        return _core.Problem(self.sides(y, sample_weight), self.rho, self.C_negative, self.C_positive, sample_weight)
+    def to_core(self, sides: NDArray[np.int8], sample_weight: NDArray[np.float64] | None = None) -> _core.Problem:
+        """State the problem over the rows that stand on these sides."""
+        return _core.Problem(sides, self.rho, self.C_negative, self.C_positive, sample_weight)

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from . import _core
 from .certificate import Certificate, SparseCounts, certify
+from .outcome import Bounds
 from .problem import BinaryProblem
 from .schedule import Schedule
 
@@ -28,8 +29,15 @@ class Trainer(Protocol):
     def visits(self) -> int:
         """Rows visited; 0 where a check costs nothing."""
 
+    @property
+    def upper_bound(self) -> float:
+        """The upper bound of the moment, before any proof."""
+
     def advance(self, seconds: float, max_updates: int, /) -> _core.Event:
         """Train for about that many seconds, or until something happens."""
+
+    def wait_for(self, upper_bound: float, /) -> None:
+        """Let `advance` come back when the upper bound has fallen to this."""
 
     def check(self) -> Any:
         """Bounds of the moment; see `Bounds`."""
@@ -58,7 +66,7 @@ class Task:
         self.problem = problem
         self.index = index
         self.sides = problem.sides(y, sample_weight)
-        self.core_problem = problem.to_core(y, sample_weight)
+        self.core_problem = problem.to_core(self.sides, sample_weight)
         self.digests = self.core_problem.digest(rows)
         self.R = _core.largest_norm(rows, self.core_problem)
         if not SMALLEST_LENGTH <= self.R <= LARGEST_LENGTH:
@@ -71,15 +79,15 @@ class Task:
         """Look up a schedule by its name, for this task."""
         if isinstance(schedule, Schedule):
             return schedule
-        return Schedule.named(schedule, _core.stiffness(self.rows, self.core_problem))
+        return Schedule.named(schedule, wide=self.matrix.n_columns > self.matrix.n_rows)
 
     def trainer(self, rule: _core.DynamicMargin | _core.FixedMargin, schedule: Schedule, seed: int) -> _core.Trainer:
         """Start a run of a rule; the order of presentation depends on the seed and the index of the task."""
         return _core.Trainer(self.rows, self.core_problem, rule, schedule.to_core(), (seed << 20) + self.index)
 
-    def certify(self, trainer: Trainer, epsilon: float) -> Certificate:
-        """Prove what the best weights and the present counts of a run are worth."""
-        directional_margin = trainer.check().directional_margin
+    def certify(self, trainer: Trainer, epsilon: float, bounds: Bounds | None = None) -> Certificate:
+        """Prove what the best weights and the present counts of a run are worth; `bounds` are those of a fresh check."""
+        directional_margin = (bounds or trainer.check()).directional_margin
         indices, data = trainer.support()
         counts = SparseCounts(indices, data, (self.matrix.n_rows,))
         w, scale = trainer.model()

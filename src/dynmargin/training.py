@@ -9,11 +9,13 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
+
+import numpy as np
 
 from . import _core
 from .certificate import Certificate
-from .outcome import Check, Outcome, StopReason
+from .outcome import Bounds, Check, Outcome, StopReason
 from .progress import STALL_PASSES, Progress
 from .schedule import Schedule
 from .task import Task, Trainer
@@ -67,6 +69,13 @@ def train(task: Task, trainer: Trainer, plan: Plan, accuracies: Iterator[float] 
     return Outcome(certificate, reason, max(1, trainer.full_passes), run.history, task.R)
 
 
+class FullPass(NamedTuple):
+    """What is known for nothing when a full pass ends."""
+
+    visits: int
+    upper_bound: float
+
+
 class Run:
     """A run in progress."""
 
@@ -79,6 +88,7 @@ class Run:
         self.progress = Progress(plan.epsilon)
         self.warned = False
         self.next_look = self.next_look_pass = 0
+        self.full_pass = FullPass(0, math.inf)
         self.history: list[Check] = []
         self.certificate: Certificate | None = None
 
@@ -90,8 +100,10 @@ class Run:
         event = self.trainer.advance(max(0.0, min(SLICE_SECONDS, left)), self.plan.max_updates)
         match event:
             case _core.Event.full_pass:
-                due = self.trainer.visits >= self.next_look or self.trainer.full_passes >= self.next_look_pass
-                return self.look() if due else None
+                return self.look() if self.due() else None
+            case _core.Event.bound_met:
+                self.trainer.wait_for(0.0)
+                return self.prove()
             case _core.Event.converged:
                 return self.look() or self.refine()
             case _core.Event.max_updates:
@@ -113,6 +125,26 @@ class Run:
         self.trainer.set_rule(_core.DynamicMargin(accuracy))
         return None
 
+    def due(self) -> bool:
+        """Whether to look at the bounds after this full pass: a look costs about half of another one.
+
+        The upper bound by itself is free. While it falls by several epsilon from one full pass to the next, and they
+        follow each other quickly, the gap is not about to close. (No such thing for the hard margin, where a bound that
+        goes on falling means that there is no margin.)
+        """
+        trainer, before = self.trainer, self.full_pass
+        now = self.full_pass = FullPass(trainer.visits, trainer.upper_bound)
+        falling = now.upper_bound < (1 - 3 * self.plan.epsilon) * before.upper_bound
+        quick = now.visits - before.visits < 4 * np.count_nonzero(self.task.sides)
+        if falling and quick and self.history and not self.task.core_problem.hard_margin:
+            return False
+        return trainer.visits >= self.next_look or trainer.full_passes >= self.next_look_pass
+
+    def prove(self, bounds: Bounds | None = None) -> StopReason | None:
+        """Prove the gap that was asked for, now that both bounds seem to be there."""
+        self.certificate = self.task.certify(self.trainer, self.plan.epsilon, bounds)
+        return "certificate" if self.certificate.achieved else None
+
     def look(self) -> StopReason | None:
         """Check the bounds; return the reason to stop that they give, if they do."""
         bounds, plan = self.trainer.check(), self.plan
@@ -123,9 +155,10 @@ class Run:
         if plan.stop == "convergence":  # the rule itself must be content, with its own margin
             gap = 1 - bounds.directional_margin / bounds.upper_bound
         elif gap <= plan.epsilon:
-            self.certificate = self.task.certify(self.trainer, plan.epsilon)
-            if self.certificate.achieved:
+            if self.prove(bounds):
                 return "certificate"
+        else:  # what the margin found so far would be enough for
+            self.trainer.wait_for(bounds.margin / (1 - plan.epsilon) if plan.epsilon < 1 else 0.0)
         visits = self.trainer.visits
         self.progress.record(check, gap, visits, time.perf_counter() - self.began)
         # A look costs a pass over the rows: take the next one half-way to where the gap may be closed.

@@ -49,6 +49,7 @@ class Run:
             self.updates_at_full_pass.append(len(self.updates))
             if not updated:
                 return True
+            self.inner_visits = 0
             self.rounds(inner, level=1)
         return False
 
@@ -71,10 +72,16 @@ class Run:
             if self.schedule.shuffle_active_sets:
                 self.shuffle(members)
             inner, updated = self.present(members, self.schedule.widths[1] if level == 1 else 1)
-            if not updated:
+            self.inner_visits += len(members)
+            if self.enough_of_active_sets() or not updated:
                 return
             if level < 3:
                 self.rounds(inner, level + 1)
+            if self.enough_of_active_sets():
+                return
+
+    def enough_of_active_sets(self):
+        return self.inner_visits >= self.schedule.inner_passes * len(self.Y)
 
     def present(self, members, width, single=False):
         gathered, updated = [], False

@@ -25,8 +25,12 @@ struct DynamicMargin {
   // afterwards.
   double multiplicity(double p, double q, const Totals& a) const {
     const double a2 = eps * q, a1 = a.t * q - (1 - 2 * eps) * p, c = (1 - eps) * a.norm2 - a.t * p;
+    if (!(a2 + a1 - c <= 0)) return 1;  // by far the most frequent case, and it needs no square root
+    return several(a2, a1, c);
+  }
+
+  static double several(double a2, double a1, double c) {
     const auto g = [&](double mu) { return (a2 * mu + a1) * mu - c; };
-    if (!(g(1) <= 0)) return 1;  // by far the most frequent case, and it needs no square root
     const double root = std::sqrt(a1 * a1 + 4 * a2 * c);
     const double mu = a1 > 0 ? 2 * c / (a1 + root) : (root - a1) / (2 * a2);
     if (!(mu < largest_multiplicity)) return largest_multiplicity;

@@ -61,6 +61,14 @@ class NewtonTrainer:
         # Every step raises the margin, until rounding is all that is left.
         return _core.Event.full_pass if self.point.margin > before else _core.Event.converged
 
+    @property
+    def upper_bound(self) -> float:
+        """The upper bound of the moment."""
+        return self.point.upper_bound
+
+    def wait_for(self, upper_bound: float) -> None:
+        """Do nothing: `advance` comes back after every step."""
+
     def check(self) -> Bounds:
         """Give the bounds of the moment; the weights with their slacks are the state, so its margin is the margin."""
         return Bounds(self.point.margin, self.point.upper_bound, self.point.margin)

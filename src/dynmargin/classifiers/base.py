@@ -117,8 +117,10 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
         """
         started = time.perf_counter()
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], accept_large_sparse=True)
-        check_classification_targets(y)
         classes = np.unique(y)
+        check_classification_targets(
+            np.repeat(classes, 3)
+        )  # as good as all of y, which takes long; a class is no sample
         if len(classes) < 2:
             raise ValueError(f"the labels hold 1 class only ({classes[0]}); a classifier needs two or more")
         weight = None
@@ -141,15 +143,17 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
         matrix = as_matrix(X)
         rows = _core.pack(matrix)
         outcomes: list[Outcome] = []
+        sides: list[NDArray[np.int8]] = []
         with visible_log(self.verbose):
             for index, problem in enumerate(problems):
                 interrupted = any(outcome.stop_reason == "interrupted" for outcome in outcomes)
                 deadline = self._deadline(started, len(problems) - index, interrupted)
                 task = Task(matrix, rows, problem, y, weight, index)
+                sides.append(task.sides)
                 outcome = self._train(task, replace(plan, deadline=deadline))
                 outcomes.append(replace(outcome, stop_reason="interrupted") if interrupted else outcome)
         self.classes_ = classes
-        self._publish(outcomes, [problem.sides(y, weight) for problem in problems])
+        self._publish(outcomes, sides)
         return self
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -216,6 +220,8 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
             with np.errstate(divide="ignore"):
                 weights: NDArray[np.float64] = shares.sum() / (len(classes) * shares)
             return np.where(shares > 0, weights, 1.0)
+        if self.class_weight is None:
+            return np.ones(len(classes))
         weights = compute_class_weight(self.class_weight, classes=classes, y=y)
         if not (np.isfinite(weights).all() and (weights > 0).all()):
             raise ValueError(f"class_weight must be positive and finite, got {self.class_weight!r}")
@@ -242,12 +248,13 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
         for certificate in self.certificates_:
             counted[certificate.counts.indices] = True
         self.support_ = np.flatnonzero(counted)
+        place = np.cumsum(counted) - 1  # of a row in support_
         self.dual_coef_ = np.zeros((len(outcomes), len(self.support_)))
         for row, certificate, side in zip(self.dual_coef_, self.certificates_, sides, strict=True):
             counts = certificate.counts
             # t / ‖a‖² scales a to the length of the optimum: a t / ‖a‖² = u / gamma_d there.
             scale = 1 / (certificate.upper_bound**2 * counts.sum()) if certificate.upper_bound > 0 else 0.0
-            row[np.searchsorted(self.support_, counts.indices)] = scale * side[counts.indices] * counts.data
+            row[place[counts.indices]] = scale * side[counts.indices] * counts.data
         short = [(outcome.certificate.gap, i) for i, outcome in enumerate(outcomes) if outcome.shortfall()]
         if short:
             most = max(short)[1]

@@ -1,0 +1,48 @@
+// Four doubles that are worked on at once. The order of all additions is fixed by this, not by the compiler or the CPU,
+// so the result is the same on every machine.
+#pragma once
+
+#include <cstddef>
+
+namespace dynmargin {
+
+inline constexpr std::size_t n_lanes = 4;
+
+// Two and two, because that is what every 64-bit CPU has; where the compiler knows no vectors, an array will do.
+#if defined(__GNUC__) || defined(__clang__)
+using Half = double __attribute__((vector_size(2 * sizeof(double))));
+inline Half where_positive(Half condition, Half value) { return condition > 0.0 ? value : Half{}; }
+#else
+struct Half {
+  double lane[2] = {};
+  double operator[](std::size_t i) const { return lane[i]; }
+  friend Half operator+(Half a, Half b) { return {a[0] + b[0], a[1] + b[1]}; }
+  friend Half operator-(Half a) { return {-a[0], -a[1]}; }
+  friend Half operator-(Half a, Half b) { return {a[0] - b[0], a[1] - b[1]}; }
+  friend Half operator*(Half a, Half b) { return {a[0] * b[0], a[1] * b[1]}; }
+  friend Half operator*(Half a, double b) { return {a[0] * b, a[1] * b}; }
+  Half& operator+=(Half b) { return *this = *this + b; }
+};
+inline Half where_positive(Half condition, Half value) {
+  return {condition[0] > 0 ? value[0] : 0.0, condition[1] > 0 ? value[1] : 0.0};
+}
+#endif
+
+struct Lanes {
+  Half low{}, high{};
+  friend Lanes operator*(const Lanes& a, const Lanes& b) { return {a.low * b.low, a.high * b.high}; }
+  Lanes& operator+=(const Lanes& b) { return *this = {low + b.low, high + b.high}; }
+  Lanes& operator-=(const Lanes& b) { return *this = {low - b.low, high - b.high}; }
+};
+
+inline Lanes where_positive(const Lanes& condition, const Lanes& value) {
+  return {where_positive(condition.low, value.low), where_positive(condition.high, value.high)};
+}
+
+inline Lanes all_lanes(double value) { return {Half{value, value}, Half{value, value}}; }
+
+inline Lanes load_lanes(const double* from) { return {Half{from[0], from[1]}, Half{from[2], from[3]}}; }
+
+inline double sum(const Lanes& l) { return (l.low[0] + l.low[1]) + (l.high[0] + l.high[1]); }
+
+}  // namespace dynmargin
