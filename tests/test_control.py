@@ -290,11 +290,15 @@ def test_the_rule_accuracy_is_used_and_refined(breast_cancer):
     assert finer == pytest.approx([1e-13, 1e-14])
 
 
-def test_wide_data_gets_longer_rounds(breast_cancer):
+def test_the_fast_schedule_depends_on_the_problem(breast_cancer):
     X, y = breast_cancer
-    for rows, rounds in ((slice(None), (9, 2, 2)), (slice(20), (9, 4, 4))):
+    for rows, C, rounds in (
+        (slice(None), 1.0, (9, 2, 2)),
+        (slice(20), 1.0, (9, 4, 4)),
+        (slice(None), np.inf, (9, 9, 9)),
+    ):
         matrix = as_matrix(X[rows])
-        task = Task(matrix, _core.pack(matrix), BinaryProblem(1, 1.0, 1.0, 1.0), y[rows])
+        task = Task(matrix, _core.pack(matrix), BinaryProblem(1, C, C, 1.0), y[rows])
         assert task.schedule("fast").rounds == rounds
         assert task.schedule("paper").rounds == (9, 12, 12)
         assert task.schedule(Schedule(rounds=(1, 1, 1))).rounds == (1, 1, 1)

@@ -225,7 +225,7 @@ def test_bad_schedules_are_refused():
     for wrong in (
         {"rounds": (1, 2)},
         {"rounds": (1.5, 2, 2)},
-        {"widths": (0.5, 1.0)},
+        {"widths": (0.0, 1.0)},
         {"rule_accuracy": 0.0},
         {"first_width": 0.1},
     ):

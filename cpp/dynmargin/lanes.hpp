@@ -43,6 +43,9 @@ inline Lanes all_lanes(double value) { return {Half{value, value}, Half{value, v
 
 inline Lanes load_lanes(const double* from) { return {Half{from[0], from[1]}, Half{from[2], from[3]}}; }
 
+// Vectors are filled up with zeros to this length.
+inline std::size_t whole_lanes(std::size_t size) { return (size + n_lanes - 1) / n_lanes * n_lanes; }
+
 inline double sum(const Lanes& l) { return (l.low[0] + l.low[1]) + (l.high[0] + l.high[1]); }
 
 }  // namespace dynmargin

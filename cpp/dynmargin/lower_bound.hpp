@@ -24,7 +24,7 @@ class LowerBound {
         row_length_(static_cast<double>(packed.n_nonzeros) / static_cast<double>(packed.n_rows)),
         w_(packed.n_columns + 1) {
     if (problem.hard_margin()) return;
-    penalties_.resize((members_.size() + n_lanes - 1) / n_lanes * n_lanes);
+    penalties_.resize(whole_lanes(members_.size()));
     for (std::size_t i = 0; i < members_.size(); ++i) penalties_[i] = problem.penalty(members_[i].row());
   }
 

@@ -21,6 +21,7 @@
 
 #include "cholesky.hpp"
 #include "patterns.hpp"
+#include "slack_repair.hpp"
 
 namespace dynmargin {
 
@@ -35,12 +36,12 @@ class Newton {
       : packed_(std::move(packed)),
         problem_(std::move(problem)),
         members_(std::move(members)),
-        scale_(scale),
         w_(std::move(w)),
-        scores_(members_.size()),
-        along_(members_.size()),
+        penalties_(whole_lanes(members_.size())),
+        scores_{std::vector<double>(penalties_.size()), std::vector<double>(penalties_.size())},
         active_(members_.size(), 0) {
-    multiply(w_, scores_);
+    for (std::size_t i = 0; i < members_.size(); ++i) penalties_[i] = scale * problem_->penalty(members_[i]);
+    multiply(w_, scores_[0]);
     evaluate();
   }
 
@@ -51,23 +52,29 @@ class Newton {
   // The dual weights alpha_k, one a member.
   std::vector<double> dual_weights() const {
     std::vector<double> alpha(members_.size());
-    for (std::size_t i = 0; i < alpha.size(); ++i) alpha[i] = penalty(i) * std::max(0.0, 1 - scores_[i]);
+    for (std::size_t i = 0; i < alpha.size(); ++i) alpha[i] = penalties_[i] * std::max(0.0, 1 - scores_[0][i]);
     return alpha;
   }
 
-  // One step: to the lowest point on the line through w along Newton's direction.
+  // One step: to the lowest point in the plane of w and Newton's direction.
   void step() {
     const std::vector<double> direction = w_.size() <= largest_hessian ? exact_direction() : approximate_direction();
-    multiply(direction, along_);
-    const double length = line_search(direction);
-    for (std::size_t j = 0; j < w_.size(); ++j) w_[j] += length * direction[j];
-    for (std::size_t i = 0; i < scores_.size(); ++i) scores_[i] += length * along_[i];
+    multiply(direction, scores_[1]);
+    SlackRepair<2>::Gram gram{};
+    for (std::size_t j = 0; j < w_.size(); ++j) {
+      gram[0][0] += w_[j] * w_[j];
+      gram[0][1] += w_[j] * direction[j];
+      gram[1][1] += direction[j] * direction[j];
+    }
+    gram[1][0] = gram[0][1];
+    const auto [along_w, along_direction] = SlackRepair<2>(scores_, penalties_, gram).best({1, 1}).c;
+    for (std::size_t j = 0; j < w_.size(); ++j) w_[j] = along_w * w_[j] + along_direction * direction[j];
+    for (std::size_t i = 0; i < members_.size(); ++i)
+      scores_[0][i] = along_w * scores_[0][i] + along_direction * scores_[1][i];
     evaluate();
   }
 
  private:
-  double penalty(std::size_t i) const { return scale_ * problem_->penalty(members_[i]); }
-
   // out_i = v.ybar_k
   void multiply(const std::vector<double>& v, std::vector<double>& out) const {
     const double bias = problem_->rho * v.back();
@@ -89,10 +96,11 @@ class Newton {
     std::visit(
         [&](const auto& rows) {
           for (std::size_t i = 0; i < members_.size(); ++i) {
-            const char now = scores_[i] < 1;
+            const char now = scores_[0][i] < 1;
             if (now == active_[i]) continue;
             active_[i] = now;
-            rows.add_outer_to(upper_.data(), n, rows.start(members_[i]), now ? penalty(i) : -penalty(i), problem_->rho);
+            rows.add_outer_to(upper_.data(), n, rows.start(members_[i]), now ? penalties_[i] : -penalties_[i],
+                              problem_->rho);
           }
         },
         packed_->rows);
@@ -134,8 +142,8 @@ class Newton {
     std::visit(
         [&](const auto& rows) {
           for (std::size_t i = 0; i < members_.size(); ++i) {
-            if (!(scores_[i] < 1)) continue;
-            const double factor = penalty(i) * (rows.dot(rows.start(members_[i]), v.data()) + v_bias);
+            if (!(scores_[0][i] < 1)) continue;
+            const double factor = penalties_[i] * (rows.dot(rows.start(members_[i]), v.data()) + v_bias);
             rows.add_to(product.data(), rows.start(members_[i]), factor);
             bias += factor;
           }
@@ -158,9 +166,9 @@ class Newton {
     std::visit(
         [&](const auto& rows) {
           for (std::size_t i = 0; i < members_.size(); ++i) {
-            const double slack = 1 - scores_[i];
+            const double slack = 1 - scores_[0][i];
             if (!(slack > 0)) continue;
-            const double alpha = penalty(i) * slack;
+            const double alpha = penalties_[i] * slack;
             loss_ += alpha * slack;  // also alpha² Delta², the extension's share of ‖a‖²
             total_ += alpha;
             const double factor = problem_->sides[members_[i]] > 0 ? alpha : -alpha;
@@ -176,41 +184,14 @@ class Newton {
     for (std::size_t j = 0; j < w_.size(); ++j) gradient_[j] = w_[j] - combination[j];
   }
 
-  // The derivative of P along the line is increasing and piecewise linear in the length; its root by Newton with a
-  // bracket.
-  double line_search(const std::vector<double>& direction) const {
-    double slope0 = 0, curvature0 = 0;
-    for (std::size_t j = 0; j < w_.size(); ++j) {
-      slope0 += w_[j] * direction[j];
-      curvature0 += direction[j] * direction[j];
-    }
-    double low = 0, high = std::numeric_limits<double>::infinity(), length = 1;
-    for (int i = 0; i < 50; ++i) {
-      double slope = slope0 + length * curvature0, curvature = curvature0;
-      for (std::size_t k = 0; k < scores_.size(); ++k) {
-        const double slack = 1 - scores_[k] - length * along_[k];
-        if (!(slack > 0)) continue;
-        const double weighted = penalty(k) * along_[k];
-        slope -= weighted * slack;
-        curvature += weighted * along_[k];
-      }
-      (slope < 0 ? low : high) = length;
-      double next = length - slope / curvature;
-      if (!(next > low && next < high)) next = std::isinf(high) ? 2 * length : (low + high) / 2;
-      if (std::abs(next - length) <= 1e-6 * length) return next;
-      length = next;
-    }
-    return length;
-  }
-
   std::shared_ptr<const PackedRows> packed_;
   std::shared_ptr<const Problem> problem_;
   std::vector<std::uint32_t> members_;
-  double scale_;
   std::vector<double> w_, gradient_;
-  std::vector<double> scores_, along_;  // s_k, and its change along the direction in hand
-  std::vector<char> active_;            // which rows are in upper_
-  std::vector<double> upper_;           // sum over them of c_k ybar_k ybar_k^T, upper triangle
+  std::vector<double> penalties_;  // c_k, and zeros up to whole lanes
+  SlackRepair<2>::Scores scores_;  // s_k, and its change along the direction in hand
+  std::vector<char> active_;       // which rows are in upper_
+  std::vector<double> upper_;      // sum over them of c_k ybar_k ybar_k^T, upper triangle
   double norm2_ = 0, combination2_ = 0, loss_ = 0, total_ = 0;
 };
 

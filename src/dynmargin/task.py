@@ -79,14 +79,15 @@ class Task:
         """Look up a schedule by its name, for this task."""
         if isinstance(schedule, Schedule):
             return schedule
-        return Schedule.named(schedule, wide=self.matrix.n_columns > self.matrix.n_rows)
+        wide = self.matrix.n_columns > self.matrix.n_rows
+        return Schedule.named(schedule, wide=wide, hard_margin=self.core_problem.hard_margin)
 
     def trainer(self, rule: _core.DynamicMargin | _core.FixedMargin, schedule: Schedule, seed: int) -> _core.Trainer:
         """Start a run of a rule; the order of presentation depends on the seed and the index of the task."""
         return _core.Trainer(self.rows, self.core_problem, rule, schedule.to_core(), (seed << 20) + self.index)
 
     def certify(self, trainer: Trainer, epsilon: float, bounds: Bounds | None = None) -> Certificate:
-        """Prove what the best weights and the present counts of a run are worth; `bounds` are those of a fresh check."""
+        """Prove what the best weights and the present counts of a run are worth; `bounds` are of a fresh check."""
         directional_margin = (bounds or trainer.check()).directional_margin
         indices, data = trainer.support()
         counts = SparseCounts(indices, data, (self.matrix.n_rows,))
