@@ -227,7 +227,8 @@ def test_bad_schedules_are_refused():
         {"rounds": (1.5, 2, 2)},
         {"widths": (0.0, 1.0)},
         {"rule_accuracy": 0.0},
-        {"first_width": 0.1},
+        {"inner_passes": 0.0},
+        {"first_width": -0.1},
     ):
         with pytest.raises(ValueError, match=next(iter(wrong)).partition("_")[2] or next(iter(wrong))):
             Schedule(**wrong)

@@ -66,6 +66,7 @@ class Task:
         self.problem = problem
         self.index = index
         self.sides = problem.sides(y, sample_weight)
+        self.n_rows = int(np.count_nonzero(self.sides))  # that take part
         self.core_problem = problem.to_core(self.sides, sample_weight)
         self.digests = self.core_problem.digest(rows)
         self.R = _core.largest_norm(rows, self.core_problem)
@@ -79,7 +80,7 @@ class Task:
         """Look up a schedule by its name, for this task."""
         if isinstance(schedule, Schedule):
             return schedule
-        wide = self.matrix.n_columns > self.matrix.n_rows
+        wide = self.matrix.n_columns > self.n_rows
         return Schedule.named(schedule, wide=wide, hard_margin=self.core_problem.hard_margin)
 
     def trainer(self, rule: _core.DynamicMargin | _core.FixedMargin, schedule: Schedule, seed: int) -> _core.Trainer:

@@ -11,8 +11,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-import numpy as np
-
 from . import _core
 from .certificate import Certificate
 from .outcome import Bounds, Check, Outcome, StopReason
@@ -137,7 +135,7 @@ class Run:
             return True  # the bounds come with every step
         now = self.full_pass = FullPass(trainer.visits, trainer.upper_bound)
         falling = now.upper_bound < (1 - 3 * self.plan.epsilon) * before.upper_bound
-        quick = now.visits - before.visits < 4 * np.count_nonzero(self.task.sides)
+        quick = now.visits - before.visits < 4 * self.task.n_rows
         if falling and quick and self.history and not self.task.core_problem.hard_margin:
             return False
         return trainer.visits >= self.next_look or trainer.full_passes >= self.next_look_pass
