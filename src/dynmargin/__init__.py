@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from importlib.metadata import version
 
     from .certificate import Certificate, SparseCounts, Verification
+    from .classifiers.dcd import DCDClassifier
     from .classifiers.max_margin import MaxMarginClassifier
     from .classifiers.newton import NewtonClassifier
     from .classifiers.pdm import PDMClassifier
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Certificate": ".certificate",
+    "DCDClassifier": ".classifiers.dcd",
     "MaxMarginClassifier": ".classifiers.max_margin",
     "NewtonClassifier": ".classifiers.newton",
     "PDMClassifier": ".classifiers.pdm",
@@ -32,6 +34,7 @@ _HOMES = {
 
 __all__ = [
     "Certificate",
+    "DCDClassifier",
     "MaxMarginClassifier",
     "NewtonClassifier",
     "PDMClassifier",

@@ -1,13 +1,21 @@
 """What a run of training leaves behind."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from .certificate import Certificate
 
 StopReason = Literal[
-    "certificate", "converged", "inseparable", "infeasible", "stalled", "max_updates", "max_time", "interrupted"
+    "certificate",
+    "converged",
+    "own rule",
+    "inseparable",
+    "infeasible",
+    "stalled",
+    "max_updates",
+    "max_time",
+    "interrupted",
 ]
 
 
@@ -51,9 +59,14 @@ class Outcome:
         """How many updates were made."""
         return self.history[-1].updates
 
+    def by_own_rule(self) -> "Outcome":
+        """Say so when an algorithm was content by its own rule before the gap asked for was proven."""
+        content = self.stop_reason == "converged" and not self.certificate.achieved
+        return replace(self, stop_reason="own rule") if content else self
+
     def shortfall(self) -> str | None:
         """Say what a user should know when the run did not end as asked."""
-        if self.certificate.achieved or self.stop_reason == "converged":
+        if self.certificate.achieved or self.stop_reason in ("converged", "own rule"):
             return None
         margin, upper_bound, gap = self.certificate.margin, self.certificate.upper_bound, self.certificate.gap
         if self.stop_reason == "inseparable":

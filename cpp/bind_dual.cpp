@@ -1,0 +1,45 @@
+// Bindings of the algorithms that also take back.
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+#include "arrays.hpp"
+#include "dynmargin/dual/dual_trainer.hpp"
+
+using namespace nb::literals;
+using namespace dynmargin;
+
+void bind_dual(nb::module_& m) {
+  nb::class_<CoordinateDescent>(m, "CoordinateDescent", "DCD's step.").def(nb::init<>());
+
+  nb::class_<DualTrainer>(m, "DualTrainer", "A run of an algorithm that also takes back, advanced in slices.")
+      .def(
+          "__init__",
+          [](DualTrainer* self, std::shared_ptr<PackedRows> rows, std::shared_ptr<Problem> problem, DualStep step,
+             double gap, double tolerance, std::uint64_t seed) {
+            require_rows(*rows, *problem);
+            new (self) DualTrainer(std::move(rows), std::move(problem), step, gap, tolerance, seed);
+          },
+          "rows"_a, "problem"_a, "step"_a, "gap"_a, "tolerance"_a, "seed"_a)
+      .def("advance", &DualTrainer::advance, "seconds"_a, "max_updates"_a = largest_count,
+           nb::call_guard<nb::gil_scoped_release>(), "Train for about that many seconds, or until something happens.")
+      .def("check", &DualTrainer::check, nb::call_guard<nb::gil_scoped_release>(),
+           "Bounds of the moment, in one pass over the rows.")
+      .def("record_updates", &DualTrainer::record_updates)
+      .def_prop_ro("recorded_updates", &DualTrainer::recorded_updates)
+      .def_prop_ro("updates", &DualTrainer::updates)
+      .def_prop_ro("full_passes", &DualTrainer::full_passes)
+      .def_prop_ro("visits", &DualTrainer::visits)
+      .def(
+          "dual_weights",
+          [](const DualTrainer& self) {
+            std::vector<double> alpha;
+            for (const DualPattern& y : self.state().patterns) alpha.push_back(y.alpha);
+            return to_numpy(std::move(alpha));
+          },
+          "One a row.")
+      .def(
+          "model", [](const DualTrainer& self) { return std::pair{to_numpy(self.best_w()), self.best_scale()}; },
+          "The best weights found at a check, their augmented coordinate last, and the scale that is best for them.");
+}
