@@ -5,9 +5,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from reference.optimum import best_soft_margin
 
-from dynmargin import DCDClassifier
+from dynmargin import DCDClassifier, MPUClassifier
 
-CLASSIFIERS = [DCDClassifier()]
+CLASSIFIERS = [DCDClassifier(), MPUClassifier(), MPUClassifier(schedule="paper", gap=2.0)]
 
 
 def random_problem(seed, weighted=False):

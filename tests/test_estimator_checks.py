@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dynmargin import DCDClassifier, MaxMarginClassifier, NewtonClassifier, PDMClassifier, PFMClassifier
+from dynmargin import DCDClassifier, MaxMarginClassifier, MPUClassifier, NewtonClassifier, PDMClassifier, PFMClassifier
 
 # These compare a weighted with a repeated fit to 1e-7, which an algorithm that stops at epsilon cannot meet;
 # `test_weights.py` takes their place.
@@ -18,6 +18,8 @@ EXPECTED_FAILURES = {
     [
         DCDClassifier(),
         DCDClassifier(stop="convergence"),
+        MPUClassifier(),
+        MPUClassifier(schedule="paper", stop="convergence"),
         PDMClassifier(),
         PDMClassifier(eta=8),
         PDMClassifier(schedule="paper", stop="convergence"),

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .certificate import Certificate, SparseCounts, Verification
     from .classifiers.dcd import DCDClassifier
     from .classifiers.max_margin import MaxMarginClassifier
+    from .classifiers.mpu import MPUClassifier
     from .classifiers.newton import NewtonClassifier
     from .classifiers.pdm import PDMClassifier
     from .classifiers.pfm import PFMClassifier
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Certificate": ".certificate",
     "DCDClassifier": ".classifiers.dcd",
+    "MPUClassifier": ".classifiers.mpu",
     "MaxMarginClassifier": ".classifiers.max_margin",
     "NewtonClassifier": ".classifiers.newton",
     "PDMClassifier": ".classifiers.pdm",
@@ -35,6 +37,7 @@ _HOMES = {
 __all__ = [
     "Certificate",
     "DCDClassifier",
+    "MPUClassifier",
     "MaxMarginClassifier",
     "NewtonClassifier",
     "PDMClassifier",

@@ -18,6 +18,9 @@ struct CoordinateDescent {
     const double step = std::min((1 - p) / q, largest_multiplicity);
     return std::clamp(alpha + step, 0.0, most);
   }
+
+  // How many updates a change counts for.
+  double updates(double /*change*/) const { return 1; }
 };
 
 }  // namespace dynmargin

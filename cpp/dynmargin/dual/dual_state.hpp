@@ -19,8 +19,6 @@
 
 namespace dynmargin {
 
-enum class Loss { squared_hinge, hinge };
-
 // What a visit needs to know of a pattern beside its row, in half a cache line.
 struct DualPattern {
   std::uint64_t start;  // where the row is
@@ -35,16 +33,14 @@ struct DualState {
   std::vector<DualPattern> patterns;
 };
 
-inline DualState empty_dual_state(const PackedRows& packed, const Problem& problem, Loss loss, double target) {
+inline DualState empty_dual_state(const PackedRows& packed, const Problem& problem, double target) {
   DualState state{std::vector<double>(packed.n_columns), 0, std::vector<DualPattern>(packed.n_rows)};
   for (std::size_t k = 0; k < state.patterns.size(); ++k) {
     if (problem.sides[k] == 0) continue;
     const auto start = std::visit([&](const auto& rows) { return rows.start(k); }, packed.rows);
-    const double dense = packed.squared_norms[k] + problem.rho * problem.rho;
-    if (loss == Loss::squared_hinge)
-      state.patterns[k] = {start, dense + problem.delta2(k), problem.delta2(k), 0};
-    else
-      state.patterns[k] = {start, dense, problem.penalty(k) / 2 * target, 0};
+    const double q = packed.squared_norms[k] + problem.rho * problem.rho + problem.delta2(k);
+    const double slack = problem.loss == Loss::hinge ? problem.penalty(k) / 2 * target : problem.delta2(k);
+    state.patterns[k] = {start, q, slack, 0};
   }
   return state;
 }

@@ -10,7 +10,6 @@
 // stop.)
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -19,12 +18,16 @@
 
 namespace dynmargin {
 
+struct GainSchedule {
+  int depth = 4;            // the innermost set
+  int most_rounds = 20;     // over a set, so that all patterns are looked at from time to time
+  double worthwhile = 0.7;  // of the gain of a visit to the set outside: below this a set is left
+  double above_mean = 1;    // times the mean gain: above this a pattern belongs to the next set
+  double near = 1.05;       // times the target: below this a pattern without a weight belongs to set 1
+};
+
 class GainSets {
  public:
-  static constexpr int depth = 4;            // the innermost set
-  static constexpr int most_rounds = 20;     // so that all patterns are looked at from time to time
-  static constexpr double worthwhile = 0.7;  // of the gain of a visit to the set outside
-
   struct Pass {
     std::vector<Member> members;
     std::size_t next = 0;
@@ -33,7 +36,8 @@ class GainSets {
     int rounds = 0;
   };
 
-  GainSets(std::vector<Member> everything, std::uint64_t seed) : order_(seed) {
+  GainSets(std::vector<Member> everything, const GainSchedule& schedule, std::uint64_t seed)
+      : schedule_(schedule), order_(seed), passes_(schedule.depth + 2) {
     passes_[0].members = std::move(everything);
     start_pass();
   }
@@ -42,9 +46,9 @@ class GainSets {
   bool full() const { return level_ == 0; }
   bool outermost_round() const { return level_ == 1; }
 
-  // Above this gain a pattern belongs to the next set: the mean of the last pass over this set, or over the one
+  // Above this gain a pattern belongs to the next set; the mean is that of the last pass over this set, or over the one
   // outside.
-  double threshold() const { return passes_[level_ - (passes_[level_].rounds == 0)].mean_gain; }
+  double threshold() const { return schedule_.above_mean * passes_[level_ - (passes_[level_].rounds == 0)].mean_gain; }
 
   // Where the pass in hand puts the patterns it gathers: a place to write so many of them; `keep_up_to` says where the
   // last one ended.
@@ -65,7 +69,8 @@ class GainSets {
     over.mean_gain = over.gain / static_cast<double>(over.members.size());
     ++over.rounds;
     const std::size_t gathered = passes_[level_ + 1].members.size();
-    if (level_ < depth && gathered > 0 && (full() || gathered < over.members.size())) {
+    if (level_ < schedule_.depth && gathered > 0 &&
+        (full() || gathered < over.members.size() || schedule_.above_mean == 0)) {
       ++level_;
       pass().rounds = 0;
     } else {
@@ -77,7 +82,8 @@ class GainSets {
  private:
   bool worth_another_round() const {
     const Pass& p = passes_[level_];
-    return p.rounds < most_rounds && p.mean_gain > 0 && p.mean_gain >= worthwhile * passes_[level_ - 1].mean_gain;
+    return p.rounds < schedule_.most_rounds && p.mean_gain > 0 &&
+           p.mean_gain >= schedule_.worthwhile * passes_[level_ - 1].mean_gain;
   }
 
   void start_pass() {
@@ -89,8 +95,9 @@ class GainSets {
     passes_[level_ + 1].members.clear();
   }
 
+  GainSchedule schedule_;
   Order order_;
-  std::array<Pass, depth + 2> passes_;  // the last takes what the innermost set gathers, and is never visited
+  std::vector<Pass> passes_;  // the last takes what the innermost set gathers, and is never visited
   int level_ = 0;
 };
 
