@@ -46,6 +46,8 @@ void bind_dual(nb::module_& m) {
            nb::call_guard<nb::gil_scoped_release>(), "Train for about that many seconds, or until something happens.")
       .def("check", &DualTrainer::check, nb::call_guard<nb::gil_scoped_release>(),
            "Bounds of the moment, in one pass over the rows.")
+      .def("refine", &DualTrainer::refine, "factor"_a, "Let MPU go on with a finer rule; False when it cannot.")
+      .def_prop_ro("target", &DualTrainer::target, "The score that every pattern with a weight should have.")
       .def("record_updates", &DualTrainer::record_updates)
       .def_prop_ro("recorded_updates", &DualTrainer::recorded_updates)
       .def_prop_ro("updates", [](const DualTrainer& self) { return static_cast<std::int64_t>(self.updates()); })

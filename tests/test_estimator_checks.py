@@ -18,7 +18,9 @@ EXPECTED_FAILURES = {
     [
         DCDClassifier(),
         DCDClassifier(stop="convergence"),
+        DCDClassifier(loss="hinge"),
         MPUClassifier(),
+        MPUClassifier(loss="hinge"),
         MPUClassifier(schedule="paper", stop="convergence"),
         PDMClassifier(),
         PDMClassifier(eta=8),

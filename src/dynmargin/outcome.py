@@ -53,6 +53,7 @@ class Outcome:
     history: list[Check]
     R: float  # max ‖y_k‖
     beta: float = math.nan  # the margin that PFM looked for
+    dual_scale: float | None = None  # what a count is worth as a dual weight, where that is known
 
     @property
     def updates(self) -> int:
@@ -86,10 +87,13 @@ class Outcome:
             "interrupted": "interrupted",
         }[self.stop_reason]
         digits = max(1, math.ceil(-math.log10(gap)) - 1) if 0 < gap < 1 else 1
+        what = (
+            "the margin is at least" if self.certificate.loss == "squared_hinge" else "1 / sqrt(objective) is at least"
+        )
         ratio = f" (R/margin is {self.R / margin:.2g})" if margin > 0 else ""
         return (
             f"{why} after {self.history[-1].time:.1f} s: the proven gap is {gap:.3g}, not "
-            f"{self.certificate.epsilon:g}; the margin is at least {max(0.0, 1 - gap):.{digits}%} of the best. "
+            f"{self.certificate.epsilon:g}; {what} {max(0.0, 1 - gap):.{digits}%} of the best. "
             f"To get closer, scale the features{ratio}, "
             "use a smaller C, or NewtonClassifier, which does not mind the scale; or ask for a larger epsilon."
         )

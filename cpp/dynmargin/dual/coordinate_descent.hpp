@@ -6,8 +6,6 @@
 
 #include <algorithm>
 
-#include "../state.hpp"
-
 namespace dynmargin {
 
 struct CoordinateDescent {
@@ -15,8 +13,8 @@ struct CoordinateDescent {
 
   // p = a.y_k, q = ‖y_k‖². A pattern of length zero, which stays wrong for ever, would ask for an infinite weight.
   double next(double p, double q, double alpha, double most) const {
-    const double step = std::min((1 - p) / q, largest_multiplicity);
-    return std::clamp(alpha + step, 0.0, most);
+    constexpr double largest_step = 1e100;
+    return std::clamp(alpha + std::min((1 - p) / q, largest_step), 0.0, most);
   }
 
   // How many updates a change counts for.

@@ -69,11 +69,27 @@ class DualTrainer {
     return bounds;
   }
 
+  // MPU goes on with a finer rule: the counts and the target are multiplied by a whole number, the dead zone is not.
+  // False when the counts would no longer be exact.
+  bool refine(double factor) {
+    const auto* step = std::get_if<MarginUnlearning>(&step_);
+    if (!step || factor * totals_of(state_, problem_->loss).t > largest_count / 2) return false;
+    step_ = step->finer(factor);
+    for (double* scaled : {&target_, &near_, &tolerance_, &state_.bias}) *scaled *= factor;
+    for (double& c : state_.w) c *= factor;
+    for (DualPattern& y : state_.patterns) {
+      y.alpha *= factor;
+      if (problem_->loss == Loss::hinge) y.slack *= factor;
+    }
+    return true;
+  }
+
   void record_updates() { recording_ = true; }
   const std::vector<std::pair<std::int64_t, double>>& recorded_updates() const { return recorded_; }
 
   const DualState& state() const { return state_; }
   const DualBounds& bounds() const { return bounds_; }
+  double target() const { return target_; }
   double updates() const { return updates_; }
   std::int64_t full_passes() const { return full_passes_; }
   std::int64_t visits() const { return visits_; }
@@ -92,7 +108,7 @@ class DualTrainer {
     using clock = std::chrono::steady_clock;
     const auto end = clock::now() + std::chrono::duration<double>(seconds);
     do {
-      if (updates_ >= max_updates) return Event::max_updates;
+      if (updates_ >= max_updates) return updates_ >= largest_count ? Event::exhausted : Event::max_updates;
       sets_.full() ? present<loss, true>(patterns, step, max_updates)
                    : present<loss, false>(patterns, step, max_updates);
       if (sets_.pass().next == sets_.pass().members.size()) {
@@ -177,8 +193,7 @@ class DualTrainer {
       if (!seen.changed || (high - low <= tolerance_ && high <= tolerance_ && -low <= tolerance_))
         return Event::converged;
       const DualTotals totals = totals_of(state_, problem_->loss);
-      if (!std::isfinite(totals.dense2) || totals.t > largest_count || updates_ >= largest_count)
-        return Event::exhausted;
+      if (!std::isfinite(totals.dense2)) return Event::exhausted;
       forecast_.glimpse(static_cast<double>(visits_) - static_cast<double>(members_.size()),
                         estimated_gap(seen, totals));
     }

@@ -29,6 +29,9 @@ struct MarginUnlearning {
     return alpha;
   }
 
+  // The same dead zone at so many times the target: a finer rule for counts that are so many times as large.
+  MarginUnlearning finer(double factor) const { return {factor * target() - db / 2, db}; }
+
   static double units(double distance, double q) {
     const double lambda = std::floor(distance / q) + 1;
     return lambda < largest_multiplicity ? lambda : largest_multiplicity;

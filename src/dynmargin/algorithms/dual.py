@@ -1,12 +1,25 @@
 """Algorithms that also take back, with the interface of the core's trainer."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
 from ..dual_weights import as_counts
+from ..outcome import Outcome
 from ..task import Task
-from ..training import Plan
+from ..training import Plan, train
+
+FINER = 10.0  # how much finer MPU's rule becomes when it is content and the certificate is not
+
+
+def train_dual(task: Task, plan: Plan, trainer: "DualTrainer") -> Outcome:
+    """Run an algorithm that also takes back to the certificate, or until its own rule is content."""
+    outcome = train(task, trainer, plan, accuracies=iter(())).by_own_rule()
+    total = outcome.certificate.counts.sum()
+    scale = float(trainer.core.dual_weights().sum()) / trainer.core.target / total if total else 0.0
+    return replace(outcome, dual_scale=scale)
 
 
 class DualTrainer:
@@ -25,6 +38,8 @@ class DualTrainer:
         seed = (plan.seed << 20) + task.index
         self.core = _core.DualTrainer(task.rows, task.core_problem, step, schedule, plan.epsilon, tolerance, seed)
         self.integers = isinstance(step, _core.MarginUnlearning) and task.problem.loss == "squared_hinge"
+        self.stop = plan.stop
+        self.content = False  # by the algorithm's own rule, before the certificate was
         self.bounds: _core.Bounds | None = None
 
     @property
@@ -39,8 +54,12 @@ class DualTrainer:
 
     def advance(self, seconds: float, max_updates: int) -> _core.Event:
         """Train for about that many seconds, or until something happens."""
-        self.bounds = None
-        return self.core.advance(seconds, max_updates)
+        if self.content and not self.core.refine(FINER):
+            return _core.Event.converged
+        self.bounds, self.content = None, False
+        event = self.core.advance(seconds, max_updates)
+        self.content = event is _core.Event.converged and self.stop == "certificate"
+        return _core.Event.full_pass if self.content else event
 
     def check(self) -> _core.Bounds:
         """Give the bounds of the moment; a second look at the same state costs nothing."""

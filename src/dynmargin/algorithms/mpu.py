@@ -3,8 +3,8 @@
 from .. import _core
 from ..outcome import Outcome
 from ..task import Task
-from ..training import Plan, train
-from .dual import DualTrainer
+from ..training import Plan
+from .dual import DualTrainer, train_dual
 
 PAPER_WIDTH, PAPER_ROUNDS = 1.01, 5  # as the PDM paper reports for MPU: two active sets, five rounds each
 
@@ -18,4 +18,4 @@ def train_mpu(task: Task, plan: Plan, *, gap: float = 3.0) -> Outcome:
     if plan.schedule == "paper":  # set 2 holds what acted in set 1
         near = PAPER_WIDTH * b / step.target
         schedule = _core.GainSchedule(depth=2, most_rounds=PAPER_ROUNDS, worthwhile=0.0, above_mean=0.0, near=near)
-    return train(task, DualTrainer(task, step, schedule, plan), plan, accuracies=iter(())).by_own_rule()
+    return train_dual(task, plan, DualTrainer(task, step, schedule, plan))

@@ -7,13 +7,14 @@ from ..algorithms.dcd import train_dcd
 from ..outcome import Outcome
 from ..task import Task
 from ..training import Plan
-from .base import MarginClassifier
+from .losses import TwoLosses
 
 
-class DCDClassifier(MarginClassifier):
+class DCDClassifier(TwoLosses):
     """Maximum-margin linear classifier by dual coordinate descent, LIBLINEAR's algorithm, with a certificate.
 
-    It solves the problem of ``LinearSVC(loss="squared_hinge", penalty="l2")``, as `PDMClassifier` does. The order in
+    It solves the problem of ``LinearSVC(loss="squared_hinge", penalty="l2")``, as `PDMClassifier` does, or with
+    ``loss="hinge"`` that of ``LinearSVC(loss="hinge")``. The order in
     which rows are visited is not LIBLINEAR's: the rows whose visits gain most are visited most, which takes a
     fraction of the visits on wide text.
 
@@ -22,7 +23,10 @@ class DCDClassifier(MarginClassifier):
     epsilon : float in (0, 1], default=0.01
         Stop when the margin is proven to be at least ``1 - epsilon`` of the best one.
     C : float, default=1.0
-        The price of a squared slack; ``float("inf")`` for the hard margin.
+        The price of a squared slack (of a slack, for the hinge); ``float("inf")`` for the hard margin.
+    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
+        The 2-norm or the 1-norm soft margin. With the hinge the certificate is about the duality gap of that problem:
+        ``dual >= (1 - epsilon)² primal``.
     stop : {"certificate", "convergence"}, default="certificate"
         Stop as soon as the gap is proven, or when LIBLINEAR's own rule with tolerance ``epsilon`` is met.
     fit_intercept, intercept_scaling, class_weight : see PDMClassifier
@@ -50,7 +54,7 @@ class DCDClassifier(MarginClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        name: constraint for name, constraint in MarginClassifier._parameter_constraints.items() if name != "schedule"
+        name: constraint for name, constraint in TwoLosses._parameter_constraints.items() if name != "schedule"
     }
     schedule = "fast"
 
@@ -59,6 +63,7 @@ class DCDClassifier(MarginClassifier):
         epsilon: float = 0.01,
         *,
         C: float = 1.0,
+        loss: str = "squared_hinge",
         stop: str = "certificate",
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
@@ -71,6 +76,7 @@ class DCDClassifier(MarginClassifier):
     ) -> None:
         self.epsilon = epsilon
         self.C = C
+        self.loss = loss
         self.stop = stop
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling

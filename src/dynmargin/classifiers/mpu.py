@@ -10,16 +10,16 @@ from ..algorithms.mpu import train_mpu
 from ..outcome import Outcome
 from ..task import Task
 from ..training import Plan
-from .base import MarginClassifier
+from .losses import TwoLosses
 
 
-class MPUClassifier(MarginClassifier):
+class MPUClassifier(TwoLosses):
     """Maximum-margin linear classifier by the margin perceptron with unlearning, with a certificate.
 
     The perceptron with margin also takes back what it has learned of patterns that are right by far, which makes it
     converge to the maximum margin. Its paper was not at hand: the rule is our derivation, with the properties that
     could be read of it. It solves the problem of ``LinearSVC(loss="squared_hinge", penalty="l2")``, as `PDMClassifier`
-    does.
+    does, or with ``loss="hinge"`` that of ``LinearSVC(loss="hinge")``.
 
     Parameters
     ----------
@@ -27,7 +27,10 @@ class MPUClassifier(MarginClassifier):
         Stop when the margin is proven to be at least ``1 - epsilon`` of the best one; the threshold of learning is set
         so that the rule itself guarantees this.
     C : float, default=1.0
-        The price of a squared slack; ``float("inf")`` for the hard margin.
+        The price of a squared slack (of a slack, for the hinge); ``float("inf")`` for the hard margin.
+    loss : {"squared_hinge", "hinge"}, default="squared_hinge"
+        The 2-norm or the 1-norm soft margin. With the hinge the certificate is about the duality gap of that problem:
+        ``dual >= (1 - epsilon)² primal``.
     gap : float > 1, default=3.0
         The distance between the thresholds of learning and unlearning, in units of R², the squared length of the
         longest pattern.
@@ -60,7 +63,7 @@ class MPUClassifier(MarginClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **MarginClassifier._parameter_constraints,
+        **TwoLosses._parameter_constraints,
         "gap": [Interval(Real, 1, None, closed="neither")],
         "schedule": [StrOptions({"fast", "paper"})],
     }
@@ -70,6 +73,7 @@ class MPUClassifier(MarginClassifier):
         epsilon: float = 0.01,
         *,
         C: float = 1.0,
+        loss: str = "squared_hinge",
         gap: float = 3.0,
         stop: str = "certificate",
         schedule: str = "fast",
@@ -84,6 +88,7 @@ class MPUClassifier(MarginClassifier):
     ) -> None:
         self.epsilon = epsilon
         self.C = C
+        self.loss = loss
         self.gap = gap
         self.stop = stop
         self.schedule = schedule
