@@ -53,6 +53,8 @@ class Ours(Adapter):
 
         return {
             "PDM": dynmargin.PDMClassifier,
+            "DCD": dynmargin.DCDClassifier,
+            "MPU": dynmargin.MPUClassifier,
             "Newton": dynmargin.NewtonClassifier,
             "MaxMargin": dynmargin.MaxMarginClassifier,
         }[self.name.partition(" ")[0]]
@@ -138,6 +140,8 @@ def adapters(names=None):
     everything = [
         Ours("PDM float32", [None]),
         Ours("PDM float64", [None], dtype="float64"),
+        Ours("DCD float32", [None]),
+        Ours("MPU float32", [None]),
         Ours("Newton float32", [None]),
         Ours("MaxMargin float32", [None]),
         Ours("MaxMargin float64", [None], dtype="float64"),

@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dynmargin import MaxMarginClassifier, NewtonClassifier, PDMClassifier, PFMClassifier
+from dynmargin import DCDClassifier, MaxMarginClassifier, MPUClassifier, NewtonClassifier, PDMClassifier, PFMClassifier
 
 # These compare a weighted with a repeated fit to 1e-7, which an algorithm that stops at epsilon cannot meet;
 # `test_weights.py` takes their place.
@@ -16,6 +16,12 @@ EXPECTED_FAILURES = {
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
     [
+        DCDClassifier(),
+        DCDClassifier(stop="convergence"),
+        DCDClassifier(loss="hinge"),
+        MPUClassifier(),
+        MPUClassifier(loss="hinge"),
+        MPUClassifier(schedule="paper", stop="convergence"),
         PDMClassifier(),
         PDMClassifier(eta=8),
         PDMClassifier(schedule="paper", stop="convergence"),

@@ -9,6 +9,7 @@
 // one; a bound is published three errors outward, so that another machine that sums in another order still confirms it.
 #pragma once
 
+#include <algorithm>
 #include <cfloat>
 #include <cmath>
 #include <cstdint>
@@ -41,7 +42,8 @@ struct Bound {
 // ---------------------------------------------------------------- lower bound
 
 // The margin of the weights (w, b): 1 / sqrt(F) with F = ‖w‖² + (b/rho)² + sum_k Delta_k^-2 max(0, 1 - l_k (w.x_k +
-// b))², which is twice LinearSVC's objective; for the hard margin min_k l_k (w.x_k + b) / ‖(w, b/rho)‖.
+// b))², which is twice LinearSVC's objective; the same with 2 C_k max(0, ...) for the hinge; for the hard margin
+// min_k l_k (w.x_k + b) / ‖(w, b/rho)‖.
 inline Bound margin_of_weights(const MatrixView& matrix, const Problem& problem, std::span<const double> w, double b) {
   double norm2 = 0;
   for (double c : w) norm2 += c * c;
@@ -73,8 +75,13 @@ inline Bound margin_of_weights(const MatrixView& matrix, const Problem& problem,
           } else if (const double slack = 1 - score; slack + score_error > 0) {
             const double penalty = problem.penalty(k), kept = std::max(slack, 0.0);
             const double slack_error = score_error + two_u * (1 + std::abs(score));
-            loss += penalty * kept * kept;
-            loss_error += penalty * (2 * kept + slack_error) * slack_error;
+            if (problem.loss == Loss::hinge) {
+              loss += penalty * kept;
+              loss_error += penalty * slack_error;
+            } else {
+              loss += penalty * kept * kept;
+              loss_error += penalty * (2 * kept + slack_error) * slack_error;
+            }
           }
         }
       },
@@ -138,11 +145,28 @@ class CompensatedVector {
   std::vector<Sum> sums_;
 };
 
+// For the hinge: counts n_k prove a dual value D, and no objective lies below it. With dual weights alpha_k = s n_k,
+// D = s t - s² ‖a‖²/2; s is the best scale t / ‖a‖² or, if that is too large, the largest with s n_k <= C_k for all k,
+// which is `largest_scale`. The bound is 1 / sqrt(2 D), what a margin is for the squared hinge.
+inline Bound hinge_bound(Bound norm_by_t, double t, double largest_scale) {
+  constexpr double inward = 1 - 0x1p-40;  // keeps s n_k <= C_k true in real arithmetic, and costs 1e-12 of D
+  const auto bound = [&](double norm) {
+    const double s = std::min(t / norm / norm, largest_scale) * inward;
+    const double D = s * t - (s * norm) * (s * norm) / 2;  // at least s t / 2: nothing cancels
+    return D > smallest_square && D < largest_square ? 1 / std::sqrt(2 * D) : std::numeric_limits<double>::infinity();
+  };
+  const double high = bound((norm_by_t.value + norm_by_t.error) * t);
+  if (std::isinf(high)) return {high, 0};
+  const double low = bound(std::max(0.0, norm_by_t.value - norm_by_t.error) * t);
+  return {high, (high - low) + (0x1p-39 + 64 * two_u) * high};
+}
+
 // ‖a‖ / t for a = sum n_k y_k, from the counts and the data alone.
 inline Bound bound_of_counts(const MatrixView& matrix, const Problem& problem, std::span<const std::int64_t> rows,
                              std::span<const std::int64_t> counts) {
   CompensatedVector dense(n_columns(matrix));
   std::int64_t t = 0, signed_t = 0;
+  double largest_scale = std::numeric_limits<double>::infinity();
   double extended = 0, gross = 0, terms = 0;  // gross: sum n_k |x_kj|, which bounds what cancels in `dense`
   std::visit(
       [&](const auto& view) {
@@ -168,7 +192,10 @@ inline Bound bound_of_counts(const MatrixView& matrix, const Problem& problem, s
             ++terms;
           });
           gross += static_cast<double>(n) * size;
-          extended += static_cast<double>(n) * static_cast<double>(n) / problem.penalty(k);
+          if (problem.loss == Loss::hinge)
+            largest_scale = std::min(largest_scale, problem.penalty(k) / 2 / static_cast<double>(n));
+          else
+            extended += static_cast<double>(n) * static_cast<double>(n) / problem.penalty(k);
         }
       },
       matrix);
@@ -184,7 +211,8 @@ inline Bound bound_of_counts(const MatrixView& matrix, const Problem& problem, s
   const double cancelled = (terms + 4) * (terms + 4) * two_u * two_u * gross * 1.01;
   const double value = norm / static_cast<double>(t);
   const double vanished = std::sqrt(smallest_square);  // ‖a‖ is at most this when its squares have vanished
-  return {value, relative * value + (cancelled + vanished) / static_cast<double>(t)};
+  const Bound bound{value, relative * value + (cancelled + vanished) / static_cast<double>(t)};
+  return problem.loss == Loss::hinge ? hinge_bound(bound, static_cast<double>(t), largest_scale) : bound;
 }
 
 }  // namespace dynmargin

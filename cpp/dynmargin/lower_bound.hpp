@@ -48,7 +48,7 @@ class LowerBound {
     for (std::size_t j = 0; j < a.w.size(); ++j) both[j] = pair(a.w[j], j);
     both.back() = pair(a.bias, a.w.size());
     double smallest = std::numeric_limits<double>::infinity();
-    for (auto& scores : scores_) scores.resize(problem_.hard_margin() ? members_.size() : penalties_.size());
+    for (auto& scores : scores_) scores.resize(whole_lanes(members_.size()));
     for (std::size_t i = 0; i < members_.size(); ++i) {
       const Member m = members_[i];
       const Pattern& y = a.patterns[m.row()];
@@ -104,7 +104,7 @@ class LowerBound {
       double norm2 = 0, smallest = std::numeric_limits<double>::infinity();
       for (const double c : v) norm2 += c * c;
       if (!(norm2 > 0)) continue;
-      for (const double s : scores_[which]) smallest = std::min(smallest, s);
+      for (std::size_t i = 0; i < members_.size(); ++i) smallest = std::min(smallest, scores_[which][i]);
       if (!(smallest / std::sqrt(norm2) > margin_)) continue;
       margin_ = smallest / std::sqrt(norm2);
       w_ = v;

@@ -44,14 +44,15 @@ inline State empty_state(const PackedRows& packed, const Problem& problem) {
   return a;
 }
 
-// What is done with a pattern, for one layout of the rows.
+// What is done with a pattern, for one layout of the rows. A pattern is whatever knows where its row starts.
 template <class Rows>
 class Patterns {
  public:
   Patterns(const Rows& rows, double rho) : rows_(rows), rho_(rho) {}
 
   // v.ybar_k, signed by the side.
-  double dense_dot(const double* v, double bias, const Pattern& y, bool negative) const {
+  template <class Y>
+  double dense_dot(const double* v, double bias, const Y& y, bool negative) const {
     const double score = rows_.dot(y.start, v) + rho_ * bias;
     return negative ? -score : score;
   }
@@ -63,12 +64,16 @@ class Patterns {
   }
 
   // The dense part of a += lambda y_k.
-  void add_to(double* w, double& bias, const Pattern& y, double signed_lambda) const {
+  template <class Y>
+  void add_to(double* w, double& bias, const Y& y, double signed_lambda) const {
     rows_.add_to(w, y.start, signed_lambda);
     bias += signed_lambda * rho_;
   }
 
-  void prefetch_row(const Pattern& y) const { rows_.prefetch_row(y.start); }
+  template <class Y>
+  void prefetch_row(const Y& y) const {
+    rows_.prefetch_row(y.start);
+  }
 
  private:
   const Rows& rows_;

@@ -9,11 +9,17 @@
 
 namespace dynmargin {
 
+enum class Loss {
+  squared_hinge,  // the 2-norm soft margin: a slack costs C times its square
+  hinge,          // the 1-norm soft margin: a slack costs C times itself
+};
+
 struct Problem {
   std::vector<std::int8_t> sides;  // l_k = +1 or -1; 0 for a row of zero weight, which is left out
   double rho = 0;                  // the augmentation (intercept_scaling); 0 without an intercept
   double C_negative = 1, C_positive = 1;
   std::vector<double> sample_weight;  // empty: all ones
+  Loss loss = Loss::squared_hinge;
 
   void require_valid() const {
     if (!(rho >= 0 && std::isfinite(rho))) throw std::invalid_argument("rho must not be negative or infinite");
@@ -21,16 +27,20 @@ struct Problem {
     require_cost(C_positive);
     if (std::isinf(C_negative) != std::isinf(C_positive))
       throw std::invalid_argument("C must be finite for both classes or for neither");
+    if (loss == Loss::hinge && hard_margin())
+      throw std::invalid_argument("the hinge needs a finite C; without slacks both losses are the same");
     for (std::size_t k = 0; k < sample_weight.size(); ++k)
       if (sides[k] != 0) require_cost(sample_weight[k] * (sides[k] > 0 ? C_positive : C_negative));
   }
 
-  // Delta_k^-2 = 2 C weight_k, the price of a squared slack; infinite for the hard margin.
+  // Delta_k^-2 = 2 C weight_k, twice the price of a squared slack (of a slack, for the hinge); infinite for the hard
+  // margin.
   double penalty(std::size_t k) const {
     const double C = sides[k] > 0 ? C_positive : C_negative;
     return 2 * (sample_weight.empty() ? C : C * sample_weight[k]);
   }
-  double delta2(std::size_t k) const { return 1 / penalty(k); }
+  // Delta_k²; with the hinge patterns are not extended.
+  double delta2(std::size_t k) const { return loss == Loss::hinge ? 0 : 1 / penalty(k); }
   bool hard_margin() const { return std::isinf(C_positive); }
 
  private:

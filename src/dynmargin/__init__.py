@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from importlib.metadata import version
 
     from .certificate import Certificate, SparseCounts, Verification
+    from .classifiers.dcd import DCDClassifier
     from .classifiers.max_margin import MaxMarginClassifier
+    from .classifiers.mpu import MPUClassifier
     from .classifiers.newton import NewtonClassifier
     from .classifiers.pdm import PDMClassifier
     from .classifiers.pfm import PFMClassifier
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Certificate": ".certificate",
+    "DCDClassifier": ".classifiers.dcd",
+    "MPUClassifier": ".classifiers.mpu",
     "MaxMarginClassifier": ".classifiers.max_margin",
     "NewtonClassifier": ".classifiers.newton",
     "PDMClassifier": ".classifiers.pdm",
@@ -32,6 +36,8 @@ _HOMES = {
 
 __all__ = [
     "Certificate",
+    "DCDClassifier",
+    "MPUClassifier",
     "MaxMarginClassifier",
     "NewtonClassifier",
     "PDMClassifier",

@@ -86,6 +86,10 @@ class Certificate:
     of the paper). Margins are those of the extended space, where the 2-norm soft margin is a hard one; ``primal`` and
     ``dual`` say the same in terms of LinearSVC's objective.
 
+    With the hinge loss (the 1-norm soft margin) there is no such space: what is proven is the duality gap, ``primal``
+    by the weights and ``dual`` by the counts, scaled to dual weights that respect ``0 <= alpha_k <= C_k``. ``margin``
+    and ``upper_bound`` are the same two numbers as 1 / sqrt(2 objective).
+
     Attributes
     ----------
     margin : float
@@ -144,11 +148,17 @@ class Certificate:
         """``primal - dual``; relative to ``primal`` it is ``1 - (1 - gap)²``, about twice the gap."""
         return self.primal - self.dual if np.isfinite(self.primal) else np.inf
 
+    @property
+    def loss(self) -> str:
+        """The loss that the certificate is about: "squared_hinge" or "hinge"."""
+        return self.problem.loss
+
     def __str__(self) -> str:
-        return (
-            f"margin {self.margin:.6g}, no classifier above {self.upper_bound:.6g}: "
-            f"gap {self.gap:.3g} ({'achieves' if self.achieved else 'does not achieve'} epsilon={self.epsilon:g})"
-        )
+        bounds = f"margin {self.margin:.6g}, no classifier above {self.upper_bound:.6g}"
+        if self.loss == "hinge":
+            bounds = f"hinge objective {self.primal:.6g}, none below {self.dual:.6g}"
+        achieved = "achieves" if self.achieved else "does not achieve"
+        return f"{bounds}: gap {self.gap:.3g} ({achieved} epsilon={self.epsilon:g})"
 
     def __repr__(self) -> str:
         return f"<Certificate: {self}>"
@@ -208,6 +218,8 @@ class Certificate:
         if any(failed):
             return Verification("not proven", margin, upper_bound, " and ".join(filter(None, failed)))
         detail = f"the margin is at least {self.margin:.6g} and no classifier has more than {self.upper_bound:.6g}"
+        if self.loss == "hinge":
+            detail = f"the hinge objective is at most {self.primal:.6g} and none is below {self.dual:.6g}"
         return Verification("proven", margin, upper_bound, detail)
 
 
@@ -263,7 +275,7 @@ def _bounds(
 def _digest_witnesses(
     problem: BinaryProblem, weights: NDArray[np.float64], intercept: float, counts: SparseCounts
 ) -> int:
-    numbers = [intercept, problem.rho, problem.C_positive, problem.C_negative]
+    numbers = [intercept, problem.rho, problem.C_positive, problem.C_negative, float(problem.loss == "hinge")]
     parts = (np.append(weights, numbers), counts.indices, counts.data, np.array(counts.shape, dtype=np.int64))
     return _core.digest_words(np.concatenate([np.ascontiguousarray(part).view(np.uint64) for part in parts]))
 

@@ -1,13 +1,21 @@
 """What a run of training leaves behind."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from .certificate import Certificate
 
 StopReason = Literal[
-    "certificate", "converged", "inseparable", "infeasible", "stalled", "max_updates", "max_time", "interrupted"
+    "certificate",
+    "converged",
+    "own rule",
+    "inseparable",
+    "infeasible",
+    "stalled",
+    "max_updates",
+    "max_time",
+    "interrupted",
 ]
 
 
@@ -45,15 +53,21 @@ class Outcome:
     history: list[Check]
     R: float  # max ‖y_k‖
     beta: float = math.nan  # the margin that PFM looked for
+    dual_scale: float | None = None  # what a count is worth as a dual weight, where that is known
 
     @property
     def updates(self) -> int:
         """How many updates were made."""
         return self.history[-1].updates
 
+    def by_own_rule(self) -> "Outcome":
+        """Say so when an algorithm was content by its own rule before the gap asked for was proven."""
+        content = self.stop_reason == "converged" and not self.certificate.achieved
+        return replace(self, stop_reason="own rule") if content else self
+
     def shortfall(self) -> str | None:
         """Say what a user should know when the run did not end as asked."""
-        if self.certificate.achieved or self.stop_reason == "converged":
+        if self.certificate.achieved or self.stop_reason in ("converged", "own rule"):
             return None
         margin, upper_bound, gap = self.certificate.margin, self.certificate.upper_bound, self.certificate.gap
         if self.stop_reason == "inseparable":
@@ -73,10 +87,13 @@ class Outcome:
             "interrupted": "interrupted",
         }[self.stop_reason]
         digits = max(1, math.ceil(-math.log10(gap)) - 1) if 0 < gap < 1 else 1
+        what = (
+            "the margin is at least" if self.certificate.loss == "squared_hinge" else "1 / sqrt(objective) is at least"
+        )
         ratio = f" (R/margin is {self.R / margin:.2g})" if margin > 0 else ""
         return (
             f"{why} after {self.history[-1].time:.1f} s: the proven gap is {gap:.3g}, not "
-            f"{self.certificate.epsilon:g}; the margin is at least {max(0.0, 1 - gap):.{digits}%} of the best. "
+            f"{self.certificate.epsilon:g}; {what} {max(0.0, 1 - gap):.{digits}%} of the best. "
             f"To get closer, scale the features{ratio}, "
             "use a smaller C, or NewtonClassifier, which does not mind the scale; or ask for a larger epsilon."
         )

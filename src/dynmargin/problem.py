@@ -1,7 +1,7 @@
 """The two-class problem that a model answers: which label is the positive one, and what slacks cost."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,15 +18,19 @@ class BinaryProblem:
     positive : object
         The label of the positive side; every other label is on the negative one.
     C_positive, C_negative : float
-        The price of a squared slack on either side, class weights included; infinite for the hard margin.
+        The price of a squared slack (of a slack, for the hinge) on either side, class weights included; infinite for
+        the hard margin.
     rho : float
         ``intercept_scaling``, the paper's augmentation; 0 without an intercept.
+    loss : {"squared_hinge", "hinge"}
+        The 2-norm or the 1-norm soft margin.
     """
 
     positive: Any
     C_positive: float
     C_negative: float
     rho: float
+    loss: Literal["squared_hinge", "hinge"] = "squared_hinge"
 
     def sides(self, y: Any, sample_weight: NDArray[np.float64] | None) -> NDArray[np.int8]:
         """+1 and -1 for the two sides, 0 for rows of zero weight, which are left out."""
@@ -37,4 +41,6 @@ class BinaryProblem:
 
     def to_core(self, sides: NDArray[np.int8], sample_weight: NDArray[np.float64] | None = None) -> _core.Problem:
         """State the problem over the rows that stand on these sides."""
-        return _core.Problem(sides, self.rho, self.C_negative, self.C_positive, sample_weight)
+        return _core.Problem(
+            sides, self.rho, self.C_negative, self.C_positive, sample_weight, hinge=self.loss == "hinge"
+        )

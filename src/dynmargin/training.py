@@ -132,7 +132,7 @@ class Run:
         """
         trainer, before = self.trainer, self.full_pass
         if trainer.visits == 0:
-            return True  # the bounds come with every step
+            return True  # a trainer at its own pace
         now = self.full_pass = FullPass(trainer.visits, trainer.upper_bound)
         falling = now.upper_bound < (1 - 3 * self.plan.epsilon) * before.upper_bound
         quick = now.visits - before.visits < 4 * self.task.n_rows

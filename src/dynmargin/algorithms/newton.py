@@ -1,22 +1,18 @@
-"""Newton's method on LinearSVC's objective, with the same certificate; not in the paper, see ``newton.hpp``.
-
-The dual weights are reals. Scaled to add up to about 2^52 and rounded they are integers like any counts, and since the
-upper bound is stationary at the optimum, rounding does not move it.
-"""
+"""Newton's method on LinearSVC's objective, with the same certificate; not in the paper, see ``newton.hpp``."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from ..dual_weights import as_counts
 from ..outcome import Bounds, Outcome
-from ..task import Task
+from ..task import OwnPace, Task
 from ..training import Plan, train
 
 Vector = NDArray[np.float64]
 
 SUBSET_FRACTION = 16  # with many more rows than columns, begin on every 16th row
 SUBSET_STEPS = 5
-TOTAL_COUNT = 2.0**52
 
 
 def train_newton(task: Task, plan: Plan) -> Outcome:
@@ -26,10 +22,8 @@ def train_newton(task: Task, plan: Plan) -> Outcome:
     return train(task, NewtonTrainer(task, plan.seed), plan, accuracies=iter(()))
 
 
-class NewtonTrainer:
+class NewtonTrainer(OwnPace):
     """A run of Newton's method, with the interface of the core's trainer: one step a full pass."""
-
-    visits = 0  # the bounds come with every step, so there is no visit to spare by looking at them less often
 
     def __init__(self, task: Task, seed: int) -> None:
         self.members = np.flatnonzero(task.sides).astype(np.uint32)
@@ -61,24 +55,13 @@ class NewtonTrainer:
         # Every step raises the margin, until rounding is all that is left.
         return _core.Event.full_pass if self.point.margin > before else _core.Event.converged
 
-    @property
-    def upper_bound(self) -> float:
-        """The upper bound of the moment."""
-        return self.point.upper_bound
-
-    def wait_for(self, upper_bound: float) -> None:
-        """Do nothing: `advance` comes back after every step."""
-
     def check(self) -> Bounds:
         """Give the bounds of the moment; the weights with their slacks are the state, so its margin is the margin."""
         return Bounds(self.point.margin, self.point.upper_bound, self.point.margin)
 
     def support(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Round the dual weights to integers."""
-        alpha = self.point.dual_weights()
-        counts = np.rint(alpha * (TOTAL_COUNT / alpha.sum())).astype(np.int64)
-        kept = counts > 0
-        return self.members[kept].astype(np.int64), counts[kept]
+        return as_counts(self.members, self.point.dual_weights())
 
     def model(self) -> tuple[Vector, float]:
         """Hand out the weights, their augmented coordinate last, and their scale."""

@@ -250,10 +250,11 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
         self.support_ = np.flatnonzero(counted)
         place = np.cumsum(counted) - 1  # of a row in support_
         self.dual_coef_ = np.zeros((len(outcomes), len(self.support_)))
-        for row, certificate, side in zip(self.dual_coef_, self.certificates_, sides, strict=True):
-            counts = certificate.counts
-            # t / ‖a‖² scales a to the length of the optimum: a t / ‖a‖² = u / gamma_d there.
-            scale = 1 / (certificate.upper_bound**2 * counts.sum()) if certificate.upper_bound > 0 else 0.0
+        for row, outcome, side in zip(self.dual_coef_, outcomes, sides, strict=True):
+            counts, scale = outcome.certificate.counts, outcome.dual_scale
+            if scale is None:  # t / ‖a‖² scales a to the length of the optimum: a t / ‖a‖² = u / gamma_d there
+                upper_bound = outcome.certificate.upper_bound
+                scale = 1 / (upper_bound**2 * counts.sum()) if upper_bound > 0 else 0.0
             row[place[counts.indices]] = scale * side[counts.indices] * counts.data
         short = [(outcome.certificate.gap, i) for i, outcome in enumerate(outcomes) if outcome.shortfall()]
         if short:

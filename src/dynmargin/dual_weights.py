@@ -1,0 +1,17 @@
+"""Dual weights are reals; the certificate takes integers."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+TOTAL_COUNT = 2.0**52
+
+
+def as_counts(rows: NDArray[np.integer], alpha: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Give the rows with a count, and the counts: the weights scaled to add up to about 2^52, and rounded.
+
+    The upper bound does not depend on the scale and is stationary at the optimum, so rounding does not move it.
+    """
+    total = alpha.sum()
+    counts = np.rint(alpha * (TOTAL_COUNT / total)).astype(np.int64) if total > 0 else np.zeros(len(alpha), np.int64)
+    kept = counts > 0
+    return rows[kept].astype(np.int64), counts[kept]

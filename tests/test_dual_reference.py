@@ -1,0 +1,141 @@
+"""The core changes the same dual weights as the plain NumPy reference, in the same order, to the same values."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from reference import dual as reference
+from reference.optimum import best_soft_margin
+from reference.patterns import extended_patterns
+
+from dynmargin import _core
+
+PASSES = 4
+
+schedules = st.builds(
+    _core.GainSchedule,
+    depth=st.integers(1, 4),
+    most_rounds=st.integers(1, 4),
+    worthwhile=st.sampled_from([0.0, 0.5, 1.0]),
+    above_mean=st.sampled_from([0.0, 1.0, 2.0]),
+    near=st.sampled_from([1.0, 1.25]),
+)
+
+
+def core_run(X, sides, rho, C, step, schedule, seed, hinge=False, seconds=0.0, passes=PASSES):
+    problem = _core.Problem(sides, rho, C, C, hinge=hinge)
+    trainer = _core.DualTrainer(_core.pack(_core.dense(X)), problem, step, schedule, 0.01, 0.0, seed)
+    trainer.record_updates()
+    event = _core.Event.slice_over
+    while trainer.full_passes < passes and event in (_core.Event.slice_over, _core.Event.full_pass):
+        event = trainer.advance(seconds)
+    return trainer, event
+
+
+@st.composite
+def integer_problems(draw):
+    m, d = draw(st.integers(2, 9)), draw(st.integers(1, 4))
+    X = np.array(draw(st.lists(st.lists(st.integers(-3, 3), min_size=d, max_size=d), min_size=m, max_size=m)), float)
+    sides = np.array(draw(st.lists(st.sampled_from([-1, 1]), min_size=m, max_size=m)), np.int8)
+    return X, sides, draw(st.sampled_from([0.0, 1.0, 2.0])), draw(st.sampled_from([0.5, 1.0, 2.0]))
+
+
+@given(integer_problems(), schedules, st.sampled_from([8, 40, 300]), st.integers(0, 2**40))
+@settings(max_examples=300)
+def test_mpu_makes_the_same_updates(problem, schedule, b, seed):
+    """Small integers and dyadic fractions: float64 is exact, and there is nothing to tolerate."""
+    X, sides, rho, delta = problem
+    trainer, event = core_run(X, sides, rho, 1 / (2 * delta**2), _core.MarginUnlearning(b, 96), schedule, seed)
+    Y = extended_patterns(X, sides, rho, delta)
+    run = reference.DualRun(Y, sides, reference.MarginUnlearning(b, 96), schedule, seed)
+    converged = run.run(PASSES)
+    assert trainer.recorded_updates == run.updates
+    assert converged == (event is _core.Event.converged)
+    assert np.array_equal(trainer.dual_weights(), run.alpha)
+
+
+@given(integer_problems(), schedules, st.sampled_from([0.5, 0.75, 4.0]), st.integers(0, 2**40))
+@settings(max_examples=200)
+def test_mpu_with_the_hinge_makes_the_same_updates(problem, schedule, C, seed):
+    X, sides, rho, _ = problem
+    assume((np.abs(X).sum(axis=1) + rho > 0).all())  # else a pattern would be learned for ever
+    trainer, event = core_run(X, sides, rho, C, _core.MarginUnlearning(40, 96), schedule, seed, hinge=True)
+    Y = extended_patterns(X, sides, rho, 0.0)
+    run = reference.DualRun(Y, sides, reference.MarginUnlearning(40, 96), schedule, seed, most=C * 88)
+    converged = run.run(PASSES)
+    assert trainer.recorded_updates == run.updates
+    assert converged == (event is _core.Event.converged)
+
+
+@given(
+    st.integers(0, 2**40),
+    schedules.filter(lambda s: s.above_mean > 0),
+    st.booleans(),
+    st.sampled_from([0.0, 1.0]),
+    st.sampled_from([0.05, 1.0]),
+)
+@settings(max_examples=200)
+def test_dcd_makes_the_same_updates(seed, schedule, hinge, rho, C):
+    """Random reals, so that no two gains are equal: values agree up to rounding, the order exactly."""
+    random = np.random.default_rng(seed)
+    m, d = random.integers(2, 12), random.integers(1, 5)
+    X, sides = random.normal(size=(m, d)), random.choice(np.array([-1, 1], np.int8), m)
+    trainer, _ = core_run(X, sides, rho, C, _core.CoordinateDescent(), schedule, seed, hinge, passes=3)
+    Y = extended_patterns(X, sides, rho, 0.0 if hinge else (1 / (2 * C)) ** 0.5)
+    run = reference.DualRun(Y, sides, reference.CoordinateDescent(), schedule, seed, most=C if hinge else np.inf)
+    run.run(3)
+    core, plain = (substantial(updates, m) for updates in (trainer.recorded_updates, run.updates))
+    assert len(plain) > 0
+    assert [k for k, _ in core] == [k for k, _ in plain]
+    np.testing.assert_allclose([a for _, a in core], [a for _, a in plain], rtol=1e-7)
+
+
+def substantial(updates, m):
+    """Leave out the steps that only rounding makes."""
+    weights, kept = np.zeros(m), []
+    for k, weight in updates:
+        if abs(weight - weights[k]) > 1e-9:
+            kept.append((k, weight))
+        weights[k] = weight
+    return kept
+
+
+def test_slices_do_not_matter(breast_cancer):
+    X, y = breast_cancer
+    sides = np.where(y == 1, 1, -1).astype(np.int8)
+    for step in (_core.CoordinateDescent(), _core.MarginUnlearning(3000.0, 100.0)):
+        runs = []
+        for seconds in (0.0, 1e-5, 10.0):
+            problem = _core.Problem(sides, 1.0, 1.0, 1.0)
+            rows = _core.pack(_core.dense(X))
+            trainer = _core.DualTrainer(rows, problem, step, _core.GainSchedule(), 0.01, 0.0, 7)
+            while trainer.updates < 20_000:
+                trainer.advance(seconds, 20_000)
+                if seconds == 1e-5 and trainer.updates > 0:
+                    trainer.check()  # looking changes nothing either
+            runs.append(trainer.dual_weights())
+        assert np.array_equal(runs[0], runs[1])
+        assert np.array_equal(runs[0], runs[2])
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_mpu_ends_within_its_bound(seed):
+    """At most (b + db/2)² / (gamma_d² (db - R²)) units, and then every margin is above b / (b + db) of the best."""
+    random = np.random.default_rng(seed)
+    X, sides = random.normal(size=(30, 3)), random.choice(np.array([-1, 1], np.int8), 30)
+    Y = extended_patterns(X, sides, 1.0, 1.0)
+    R2, best = (Y * Y).sum(axis=1).max(), best_soft_margin(X, sides, 1.0, 1.0)
+    db = random.choice([1.5, 3.0]) * R2
+    b = db * random.choice([1.0, 9.0, 99.0])
+    trainer, event = core_run(
+        X, sides, 1.0, 0.5, _core.MarginUnlearning(b, db), _core.GainSchedule(), seed, seconds=1.0, passes=10**6
+    )
+    assert event is _core.Event.converged
+    weights, units = np.zeros(30), 0.0
+    for k, weight in trainer.recorded_updates:
+        units += abs(weight - weights[k])
+        weights[k] = weight
+    assert units == trainer.updates <= (b + db / 2) ** 2 / (best**2 * (db - R2))
+    assert trainer.check().directional_margin > b / (b + db) * best * (1 - 1e-9)
+    a = weights @ Y
+    assert ((Y @ a > b) & ((Y @ a < b + db) | (weights == 0))).all()
