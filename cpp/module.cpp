@@ -84,6 +84,7 @@ void bind_data(nb::module_& m) {
   nb::class_<PackedRows>(m, "PackedRows", "The rows, packed for training; shared by all classes.")
       .def_ro("n_rows", &PackedRows::n_rows)
       .def_ro("n_columns", &PackedRows::n_columns)
+      .def_ro("n_nonzeros", &PackedRows::n_nonzeros)
       .def_prop_ro("nbytes", [](const PackedRows& self) {
         return std::visit([](const auto& rows) { return rows.bytes(); }, self.rows) +
                (self.squared_norms.capacity() + self.digests.capacity()) * sizeof(double);
@@ -136,6 +137,13 @@ void bind_data(nb::module_& m) {
         return largest_norm(rows, problem);
       },
       "rows"_a, "problem"_a, "R = max ‖y_k‖.");
+  m.def(
+      "stiffness",
+      [](const PackedRows& rows, const Problem& problem) {
+        require_rows(rows, problem);
+        return stiffness(rows, problem);
+      },
+      "rows"_a, "problem"_a, "The mean of ‖ybar_k‖² / Delta_k².");
   m.def(
       "digest_words",
       [](Vector<std::uint64_t> words) {

@@ -91,6 +91,19 @@ inline double recomputed_norm2(const State& a) {
   return dense + extended;
 }
 
+// The mean of ‖ybar_k‖² / Delta_k²: how much of a pattern it shares with others, beside its own coordinate. Large
+// values mean that the weights of the patterns have to be tuned against each other, which takes many passes over them;
+// infinite for the hard margin.
+inline double stiffness(const PackedRows& packed, const Problem& problem) {
+  double sum = 0, rows = 0;
+  for (std::size_t k = 0; k < problem.sides.size(); ++k) {
+    if (problem.sides[k] == 0) continue;
+    sum += (packed.squared_norms[k] + problem.rho * problem.rho) * problem.penalty(k);
+    ++rows;
+  }
+  return sum / rows;
+}
+
 // R = max_k ‖y_k‖
 inline double largest_norm(const PackedRows& packed, const Problem& problem) {
   double R2 = 0;

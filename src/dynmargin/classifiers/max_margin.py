@@ -5,6 +5,8 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import StrOptions
 
+from ..algorithms.choice import choose
+from ..algorithms.dcd import train_dcd
 from ..algorithms.newton import train_newton
 from ..algorithms.pdm import train_pdm
 from ..outcome import Outcome
@@ -12,8 +14,7 @@ from ..task import Task
 from ..training import Plan
 from .base import MarginClassifier
 
-ALGORITHMS = {"pdm": train_pdm, "newton": train_newton}
-NEWTON_COLUMNS = 500  # below this many features Newton's steps are cheap
+ALGORITHMS = {"pdm": train_pdm, "newton": train_newton, "dcd": train_dcd}
 
 
 class MaxMarginClassifier(MarginClassifier):
@@ -25,9 +26,10 @@ class MaxMarginClassifier(MarginClassifier):
         Stop when the margin is proven to be at least ``1 - epsilon`` of the best one.
     C : float, default=1.0
         The price of a squared slack; ``float("inf")`` for the hard margin.
-    algorithm : {"auto", "pdm", "newton"}, default="auto"
-        "auto" takes Newton's method for soft margins with few features, where a step costs little, and the perceptron
-        with dynamic margin else.
+    algorithm : {"auto", "newton", "dcd", "pdm"}, default="auto"
+        "auto" takes Newton's method or dual coordinate descent, whichever is likely to have less work: the first where
+        features are few and slacks cheap to tune together, the second for wide data, small C and the hard margin. The
+        perceptron with dynamic margin has to be asked for; it is rarely the fastest.
     fit_intercept, intercept_scaling, class_weight, max_time, margin_floor, random_state, verbose : see PDMClassifier
         As in `PDMClassifier`.
 
@@ -43,8 +45,8 @@ class MaxMarginClassifier(MarginClassifier):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from dynmargin import MaxMarginClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> MaxMarginClassifier().fit(X, y).algorithm_
-    'newton: 30 features, at most 500'
+    >>> MaxMarginClassifier().fit(X, y).algorithm_.partition(":")[0]
+    'newton'
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -85,15 +87,6 @@ class MaxMarginClassifier(MarginClassifier):
         self.verbose = verbose
 
     def _train(self, task: Task, plan: Plan) -> Outcome:
-        self.algorithm_ = self._choose(task)
-        return ALGORITHMS[self.algorithm_.partition(":")[0]](task, plan)
-
-    def _choose(self, task: Task) -> str:
-        if self.algorithm != "auto":
-            return f"{self.algorithm}: as asked"
-        columns = task.matrix.n_columns
-        if task.core_problem.hard_margin:
-            return "pdm: the margin is hard"
-        if columns <= NEWTON_COLUMNS:
-            return f"newton: {columns} features, at most {NEWTON_COLUMNS}"
-        return f"pdm: {columns} features, more than {NEWTON_COLUMNS}"
+        name, reason = choose(task, plan.epsilon) if self.algorithm == "auto" else (self.algorithm, "as asked")
+        self.algorithm_ = f"{name}: {reason}"
+        return ALGORITHMS[name](task, plan)

@@ -1,0 +1,30 @@
+"""Which algorithm suits a problem: a rough count of the work that each would have, from shape, density and stiffness.
+
+The unit is one non-zero worked on in a pass. The constants come from times to a certified 1 % on the varied problems of
+the benchmark; being wrong costs time, never the proof.
+"""
+
+import math
+
+from .. import _core
+from ..task import Task
+
+MOST_NEWTON_COLUMNS = 2000  # beyond, Newton's method needs conjugate gradients
+NEWTON_PASSES = 12.0  # over all rows, the start on a subset included
+NEWTON_SOLVES = 1.0  # of d unknowns, all together: so many times d³
+DCD_PASSES = 8.0  # and one more for every unit of stiffness; all that again for each factor of 100 in the gap
+VISIT = 15.0  # what it costs to find a row, beside its non-zeros
+
+
+def choose(task: Task, epsilon: float) -> tuple[str, str]:
+    """Name the algorithm to take for a task, and why."""
+    if task.core_problem.hard_margin:
+        return "dcd", "the margin is hard"
+    columns, rows, nonzeros = task.matrix.n_columns, task.n_rows, task.rows.n_nonzeros
+    if columns > MOST_NEWTON_COLUMNS:
+        return "dcd", f"{columns} features, more than {MOST_NEWTON_COLUMNS}"
+    newton = nonzeros * (NEWTON_PASSES + nonzeros / rows / 4) + NEWTON_SOLVES * columns**3
+    passes = (DCD_PASSES + _core.stiffness(task.rows, task.core_problem)) * max(1.0, -math.log(epsilon, 100))
+    dcd = (nonzeros + VISIT * rows) * passes
+    comparison = f"about {newton:.1g} steps of work by newton, {dcd:.1g} by dcd"
+    return ("newton" if newton < dcd else "dcd"), comparison
