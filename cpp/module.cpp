@@ -1,6 +1,4 @@
 // Bindings, nothing else: arrays in, arrays out, the GIL released while the core works.
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -10,6 +8,7 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include "arrays.hpp"
 #include "dynmargin/certificate.hpp"
 #include "dynmargin/digest.hpp"
 #include "dynmargin/newton.hpp"
@@ -19,37 +18,9 @@ namespace nb = nanobind;
 using namespace nb::literals;
 using namespace dynmargin;
 
+void bind_rescaling(nb::module_& m);
+
 namespace {
-
-template <class T>
-using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Table = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
-template <class T>
-using NumpyVector = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
-
-// A view together with the arrays it borrows.
-struct Matrix {
-  MatrixView view;
-  std::vector<nb::object> owners;
-};
-
-template <class T>
-std::span<const T> span_of(const Vector<T>& array) {
-  return {array.data(), array.shape(0)};
-}
-
-template <class T>
-std::vector<T> copy_of(const Vector<T>& array) {
-  return {array.data(), array.data() + array.shape(0)};
-}
-
-template <class T>
-NumpyVector<T> to_numpy(std::vector<T> values) {
-  auto* kept = new std::vector<T>(std::move(values));
-  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return NumpyVector<T>(kept->data(), {kept->size()}, owner);
-}
 
 template <class Value>
 void bind_dense(nb::module_& m) {
@@ -80,16 +51,6 @@ void bind_csr(nb::module_& m) {
       },
       "values"_a.noconvert(), "columns"_a.noconvert(), "starts"_a.noconvert(), "n_columns"_a,
       "Borrow the three arrays of a CSR matrix; read-only is fine, rows may be unsorted.");
-}
-
-void require_rows(const PackedRows& rows, const Problem& problem) {
-  if (static_cast<std::int64_t>(problem.sides.size()) != rows.n_rows)
-    throw std::invalid_argument("the problem and the rows differ in length");
-}
-
-void require_rows(const Matrix& matrix, const Problem& problem) {
-  if (static_cast<std::int64_t>(problem.sides.size()) != n_rows(matrix.view))
-    throw std::invalid_argument("the problem and the matrix differ in length");
 }
 
 void require_length(const PackedRows& rows, std::size_t length) {
@@ -191,6 +152,12 @@ void bind_data(nb::module_& m) {
 void bind_training(nb::module_& m) {
   nb::class_<DynamicMargin>(m, "DynamicMargin", "PDM's rule.").def(nb::init<double>(), "eps"_a);
   nb::class_<FixedMargin>(m, "FixedMargin", "PFM's rule.").def(nb::init<double>(), "beta"_a);
+  nb::class_<ConstantThreshold>(m, "ConstantThreshold", "The rule of the perceptron, and with b > 0 with margin.")
+      .def(nb::init<double>(), "b"_a);
+  nb::class_<MargitronUpdates>(m, "MargitronUpdates", "The margitron's rule, the threshold a power of t.")
+      .def(nb::init<double, double>(), "b"_a, "power"_a);
+  nb::class_<MargitronNorm>(m, "MargitronNorm", "The margitron's rule, the threshold a power of ‖a‖.")
+      .def(nb::init<double, double>(), "b"_a, "power"_a);
 
   nb::class_<Schedule>(m, "Schedule", "The order of presentation.")
       .def(
@@ -312,4 +279,5 @@ NB_MODULE(_core, m) {
   bind_training(m);
   bind_certificate(m);
   bind_newton(m);
+  bind_rescaling(m);
 }

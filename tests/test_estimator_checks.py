@@ -3,7 +3,19 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dynmargin import MaxMarginClassifier, NewtonClassifier, PDMClassifier, PFMClassifier
+from dynmargin import (
+    ALMAClassifier,
+    CRAMMAClassifier,
+    MarginPerceptronClassifier,
+    MargitronClassifier,
+    MaxMarginClassifier,
+    MICRAClassifier,
+    NewtonClassifier,
+    PDMClassifier,
+    PerceptronClassifier,
+    PFMClassifier,
+    ROMMAClassifier,
+)
 
 # These compare a weighted with a repeated fit to 1e-7, which an algorithm that stops at epsilon cannot meet;
 # `test_weights.py` takes their place.
@@ -23,6 +35,15 @@ EXPECTED_FAILURES = {
         MaxMarginClassifier(algorithm="pdm"),
         MaxMarginClassifier(epsilon=1e-9),
         NewtonClassifier(epsilon=1e-9),
+        PerceptronClassifier(),
+        MarginPerceptronClassifier(),
+        MargitronClassifier(),
+        MargitronClassifier(growth="norm"),
+        ROMMAClassifier(),
+        ROMMAClassifier(aggressive=False),
+        ALMAClassifier(),
+        CRAMMAClassifier(),
+        MICRAClassifier(),
     ],
     expected_failed_checks=lambda estimator: {} if estimator.epsilon == 1e-9 else EXPECTED_FAILURES,
 )

@@ -33,7 +33,8 @@ class LowerBound {
 
   // Takes the state into the average, after a pass over so many patterns; not after passes that cost less than this
   // does.
-  void remember(const State& a, std::size_t pass_size) {
+  template <class Count>
+  void remember(const BasicState<Count>& a, std::size_t pass_size) {
     if (static_cast<double>(pass_size) * (row_length_ + 1) < static_cast<double>(a.w.size())) return;
     const double scale = canonical_scale(a);
     if (average_.empty()) average_.assign(a.w.size() + 1, 0.0);
@@ -43,14 +44,14 @@ class LowerBound {
   }
 
   // Looks for better weights at this state; returns min_k a.y_k, which falls out.
-  template <class P>
-  double look(const P& patterns, const State& a) {
+  template <class P, class Count>
+  double look(const P& patterns, const BasicState<Count>& a) {
     const double scale = canonical_scale(a);
     double smallest = std::numeric_limits<double>::infinity();
     scores_.resize(members_.size());
     for (std::size_t i = 0; i < members_.size(); ++i) {
       const Member m = members_[i];
-      const Pattern& y = a.patterns[m.row()];
+      const auto& y = a.patterns[m.row()];
       const double score = patterns.dense_dot(a.w.data(), a.bias, y, m.negative());
       smallest = std::min(smallest, score + static_cast<double>(y.count) * y.delta2);
       scores_[i] = {scale * score,
@@ -70,7 +71,10 @@ class LowerBound {
 
  private:
   // a t / ‖a‖² has the length of the optimum, up to the gap.
-  static double canonical_scale(const State& a) { return a.totals.norm2 > 0 ? a.totals.t / a.totals.norm2 : 0; }
+  template <class Count>
+  static double canonical_scale(const BasicState<Count>& a) {
+    return a.totals.norm2 > 0 ? a.totals.t / a.totals.norm2 : 0;
+  }
 
   void combine(const std::vector<double>& state) {
     SlackRepair<3>::Gram gram{};

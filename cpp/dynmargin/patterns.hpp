@@ -34,8 +34,9 @@ inline std::vector<Member> members_of(const Problem& problem) {
   return members;
 }
 
-inline State empty_state(const PackedRows& packed, const Problem& problem) {
-  State a{std::vector<double>(packed.n_columns), 0, {}, std::vector<Pattern>(packed.n_rows)};
+template <class Count>
+BasicState<Count> empty_state(const PackedRows& packed, const Problem& problem) {
+  BasicState<Count> a{std::vector<double>(packed.n_columns), 0, {}, std::vector<BasicPattern<Count>>(packed.n_rows)};
   for (std::size_t k = 0; k < a.patterns.size(); ++k) {
     const double delta2 = problem.sides[k] == 0 ? 0 : problem.delta2(k);
     const auto start = std::visit([&](const auto& rows) { return rows.start(k); }, packed.rows);
@@ -51,18 +52,23 @@ class Patterns {
   Patterns(const Rows& rows, double rho) : rows_(rows), rho_(rho) {}
 
   // v.ybar_k, signed by the side.
-  double dense_dot(const double* v, double bias, const Pattern& y, bool negative) const {
+  template <class Count>
+  double dense_dot(const double* v, double bias, const BasicPattern<Count>& y, bool negative) const {
     const double score = rows_.dot(y.start, v) + rho_ * bias;
     return negative ? -score : score;
   }
 
   // The dense part of a += lambda y_k.
-  void add_to(double* w, double& bias, const Pattern& y, double signed_lambda) const {
+  template <class Count>
+  void add_to(double* w, double& bias, const BasicPattern<Count>& y, double signed_lambda) const {
     rows_.add_to(w, y.start, signed_lambda);
     bias += signed_lambda * rho_;
   }
 
-  void prefetch_row(const Pattern& y) const { rows_.prefetch_row(y.start); }
+  template <class Count>
+  void prefetch_row(const BasicPattern<Count>& y) const {
+    rows_.prefetch_row(y.start);
+  }
 
  private:
   const Rows& rows_;
@@ -70,10 +76,11 @@ class Patterns {
 };
 
 // ‖a‖² from scratch: the running value gathers rounding errors.
-inline double recomputed_norm2(const State& a) {
+template <class Count>
+double recomputed_norm2(const BasicState<Count>& a) {
   double dense = a.bias * a.bias, extended = 0;
   for (double c : a.w) dense += c * c;
-  for (const Pattern& y : a.patterns) {
+  for (const BasicPattern<Count>& y : a.patterns) {
     const auto n = static_cast<double>(y.count);
     extended += n * n * y.delta2;
   }

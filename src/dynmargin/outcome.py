@@ -7,7 +7,15 @@ from typing import Literal, NamedTuple
 from .certificate import Certificate
 
 StopReason = Literal[
-    "certificate", "converged", "inseparable", "infeasible", "stalled", "max_updates", "max_time", "interrupted"
+    "certificate",
+    "converged",
+    "own rule",
+    "inseparable",
+    "infeasible",
+    "stalled",
+    "max_updates",
+    "max_time",
+    "interrupted",
 ]
 
 
@@ -53,7 +61,7 @@ class Outcome:
 
     def shortfall(self) -> str | None:
         """Say what a user should know when the run did not end as asked."""
-        if self.certificate.achieved or self.stop_reason == "converged":
+        if self.certificate.achieved or self.stop_reason in ("converged", "own rule"):
             return None
         margin, upper_bound, gap = self.certificate.margin, self.certificate.upper_bound, self.certificate.gap
         if self.stop_reason == "inseparable":

@@ -1,13 +1,10 @@
-"""Newton's method on LinearSVC's objective, with the same certificate; not in the paper, see ``newton.hpp``.
-
-The dual weights are reals. Scaled to add up to about 2^52 and rounded they are integers like any counts, and since the
-upper bound is stationary at the optimum, rounding does not move it.
-"""
+"""Newton's method on LinearSVC's objective, with the same certificate; not in the paper, see ``newton.hpp``."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from ..counts import rounded_counts
 from ..outcome import Bounds, Outcome
 from ..task import Task
 from ..training import Plan, train
@@ -16,14 +13,13 @@ Vector = NDArray[np.float64]
 
 SUBSET_FRACTION = 16  # with many more rows than columns, begin on every 16th row
 SUBSET_STEPS = 5
-TOTAL_COUNT = 2.0**52
 
 
 def train_newton(task: Task, plan: Plan) -> Outcome:
     """Run Newton's method; for soft margins only."""
     if task.core_problem.hard_margin:
         raise ValueError("Newton's method needs a finite C; PDMClassifier takes the hard margin")
-    return train(task, NewtonTrainer(task, plan.seed), plan, accuracies=iter(()))
+    return train(task, NewtonTrainer(task, plan.seed), plan, rules=iter(()))
 
 
 class NewtonTrainer:
@@ -67,10 +63,8 @@ class NewtonTrainer:
 
     def support(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Round the dual weights to integers."""
-        alpha = self.point.dual_weights()
-        counts = np.rint(alpha * (TOTAL_COUNT / alpha.sum())).astype(np.int64)
-        kept = counts > 0
-        return self.members[kept].astype(np.int64), counts[kept]
+        places, counts = rounded_counts(self.point.dual_weights())
+        return self.members[places].astype(np.int64), counts
 
     def model(self) -> tuple[Vector, float]:
         """Hand out the weights, their augmented coordinate last, and their scale."""
