@@ -155,9 +155,13 @@ void bind_training(nb::module_& m) {
   nb::class_<ConstantThreshold>(m, "ConstantThreshold", "The rule of the perceptron, and with b > 0 with margin.")
       .def(nb::init<double>(), "b"_a);
   nb::class_<MargitronUpdates>(m, "MargitronUpdates", "The margitron's rule, the threshold a power of t.")
-      .def(nb::init<double, double>(), "b"_a, "power"_a);
+      .def(nb::init<double, double>(), "b"_a, "power"_a)
+      .def_ro("b", &MargitronUpdates::b)
+      .def_ro("power", &MargitronUpdates::power);
   nb::class_<MargitronNorm>(m, "MargitronNorm", "The margitron's rule, the threshold a power of ‖a‖.")
-      .def(nb::init<double, double>(), "b"_a, "power"_a);
+      .def(nb::init<double, double>(), "b"_a, "power"_a)
+      .def_ro("b", &MargitronNorm::b)
+      .def_ro("power", &MargitronNorm::power);
 
   nb::class_<Schedule>(m, "Schedule", "The order of presentation.")
       .def(

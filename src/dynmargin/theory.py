@@ -209,7 +209,7 @@ def margitron_update_bound(R: float, gamma_d: float, b: float, epsilon: float, g
     >>> from dynmargin.theory import margitron_threshold, margitron_update_bound
     >>> b = margitron_threshold(R=10.0, gamma_bound=1.0, epsilon=0.5)
     >>> round(margitron_update_bound(R=10.0, gamma_d=1.0, b=b, epsilon=0.5))
-    338
+    373
     """
     _check(R, gamma_d, epsilon)
     e = epsilon

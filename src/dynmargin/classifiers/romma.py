@@ -24,7 +24,10 @@ class ROMMAClassifier(FamilyClassifier):
         The algorithm's accuracy; stop when the margin is proven to be at least ``1 - epsilon`` of the best one.
     aggressive : bool, default=True
         False for plain ROMMA.
-    C, fit_intercept, intercept_scaling, class_weight, stop, schedule : see PDMClassifier
+    schedule : {"fast", "paper"} or Schedule, default="fast"
+        The order in which patterns are presented. "paper" is not PDM's: full passes in random order, and between them
+        the patterns that the last one updated on, until they make no update.
+    C, fit_intercept, intercept_scaling, class_weight, stop : see PDMClassifier
         As in `PDMClassifier`.
     max_time, max_updates, margin_floor, random_state, verbose : see PDMClassifier
         As in `PDMClassifier`.
