@@ -122,10 +122,12 @@ def breast_cancer_run(breast_cancer, rule, seconds):
     X, y = breast_cancer
     problem = _core.Problem(np.where(y == 1, 1, -1).astype(np.int8), 1.0, 1.0, 1.0)
     trainer = _core.RescalingTrainer(_core.pack(_core.dense(X)), problem, rule, Schedule().to_core(), 7)
-    while trainer.updates < 30_000:
-        trainer.advance(seconds, 30_000)
+    event = _core.Event.slice_over
+    while event in ONGOING:
+        event = trainer.advance(seconds, 30_000)
         if seconds == 1e-5 and trainer.full_passes > 1:
             trainer.check()
+    assert event is _core.Event.max_updates
     return trainer
 
 

@@ -31,7 +31,8 @@ class CRAMMAClassifier(FamilyClassifier):
     power : float > 0, default=0.5
         How fast the threshold falls.
     eta : float > 0, default=0.003
-        The rate: an update adds ``eta / R`` times the pattern to the unit vector. It should be well below gamma_d / R.
+        The rate: an update adds ``eta / R`` times the pattern to the unit vector. About half of gamma_d / R is good; a
+        larger one is slow and a smaller one ends far from the best margin.
     C, fit_intercept, intercept_scaling, class_weight, stop, schedule : see PDMClassifier
         As in `PDMClassifier`.
     max_time, max_updates, margin_floor, random_state, verbose : see PDMClassifier
