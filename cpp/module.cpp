@@ -19,6 +19,7 @@ using namespace nb::literals;
 using namespace dynmargin;
 
 void bind_dual(nb::module_& m);
+void bind_rescaling(nb::module_& m);
 
 namespace {
 
@@ -157,6 +158,16 @@ void bind_data(nb::module_& m) {
 void bind_training(nb::module_& m) {
   nb::class_<DynamicMargin>(m, "DynamicMargin", "PDM's rule.").def(nb::init<double>(), "eps"_a);
   nb::class_<FixedMargin>(m, "FixedMargin", "PFM's rule.").def(nb::init<double>(), "beta"_a);
+  nb::class_<ConstantThreshold>(m, "ConstantThreshold", "The rule of the perceptron, and with b > 0 with margin.")
+      .def(nb::init<double>(), "b"_a);
+  nb::class_<MargitronUpdates>(m, "MargitronUpdates", "The margitron's rule, the threshold a power of t.")
+      .def(nb::init<double, double>(), "b"_a, "power"_a)
+      .def_ro("b", &MargitronUpdates::b)
+      .def_ro("power", &MargitronUpdates::power);
+  nb::class_<MargitronNorm>(m, "MargitronNorm", "The margitron's rule, the threshold a power of ‖a‖.")
+      .def(nb::init<double, double>(), "b"_a, "power"_a)
+      .def_ro("b", &MargitronNorm::b)
+      .def_ro("power", &MargitronNorm::power);
 
   nb::class_<Schedule>(m, "Schedule", "The order of presentation.")
       .def(
@@ -284,4 +295,5 @@ NB_MODULE(_core, m) {
   bind_certificate(m);
   bind_newton(m);
   bind_dual(m);
+  bind_rescaling(m);
 }

@@ -3,7 +3,21 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dynmargin import DCDClassifier, MaxMarginClassifier, MPUClassifier, NewtonClassifier, PDMClassifier, PFMClassifier
+from dynmargin import (
+    ALMAClassifier,
+    CRAMMAClassifier,
+    DCDClassifier,
+    MarginPerceptronClassifier,
+    MargitronClassifier,
+    MaxMarginClassifier,
+    MICRAClassifier,
+    MPUClassifier,
+    NewtonClassifier,
+    PDMClassifier,
+    PerceptronClassifier,
+    PFMClassifier,
+    ROMMAClassifier,
+)
 
 # These compare a weighted with a repeated fit to 1e-7, which an algorithm that stops at epsilon cannot meet;
 # `test_weights.py` takes their place.
@@ -29,6 +43,15 @@ EXPECTED_FAILURES = {
         MaxMarginClassifier(algorithm="pdm"),
         MaxMarginClassifier(epsilon=1e-9),
         NewtonClassifier(epsilon=1e-9),
+        PerceptronClassifier(),
+        MarginPerceptronClassifier(),
+        MargitronClassifier(),
+        MargitronClassifier(growth="norm"),
+        ROMMAClassifier(),
+        ROMMAClassifier(aggressive=False),
+        ALMAClassifier(),
+        CRAMMAClassifier(),
+        MICRAClassifier(),
     ],
     expected_failed_checks=lambda estimator: {} if estimator.epsilon == 1e-9 else EXPECTED_FAILURES,
 )

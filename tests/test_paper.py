@@ -1,4 +1,4 @@
-"""The paper's Table 1, on its own data: needs the folder named by DYNMARGIN_DATA."""
+"""The paper's Table 1 and ROMMA's margins of Table 2, on its own data: needs the folder named by DYNMARGIN_DATA."""
 
 import lzma
 
@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_svmlight_file
 
-from dynmargin import PDMClassifier, PFMClassifier
+from dynmargin import PDMClassifier, PFMClassifier, ROMMAClassifier
 
-# margin x 1e4 and updates in millions of PDM and of PDM-succ; the best margin x 1e4 that independent solvers agree on.
+# margin x 1e4 and updates in millions of PDM and of PDM-succ, margin x 1e4 of ROMMA (Table 2); the best margin x 1e4
+# that independent solvers agree on.
 # The paper's PDM updates for Web, 739.4 million in 0.8 s, are a misprint.
 TABLE_1 = {
-    "adult/a9a.xz": (123, (84.57, 27.43), (84.46, 9.312), 85.295),
-    "web/w8a.xz": (300, (209.6, None), (209.1, 0.838), 211.033),
+    "adult/a9a.xz": (123, (84.57, 27.43), (84.46, 9.312), 84.66, 85.295),
+    "web/w8a.xz": (300, (209.6, None), (209.1, 0.838), 209.6, 211.033),
 }
 PAPER = {"C": 0.5, "stop": "convergence", "schedule": "paper", "random_state": 0}  # Delta = 1
 
@@ -27,7 +28,7 @@ def problem(request, data_dir):
 
 @pytest.mark.parametrize("eta", [None, 8])
 def test_margin_and_updates_are_those_of_table_1(problem, eta):
-    X, y, pdm, succ, best = problem
+    X, y, pdm, succ, _, best = problem
     margin, updates = succ if eta else pdm
     classifier = PDMClassifier(0.01, eta=eta, **PAPER).fit(X, y)
     certificate = classifier.certificate_
@@ -47,8 +48,28 @@ def test_pfm_converges_with_pdms_margin(problem):
 
 
 def test_the_default_is_certified(problem):
-    X, y, _, _, best = problem
+    X, y, *_, best = problem
     certificate = PDMClassifier(C=0.5, random_state=0).fit(X.astype(np.float32), y).certificate_
     assert certificate.achieved
     assert certificate.margin * 1e4 < best < certificate.upper_bound * 1e4
+    assert certificate.verify(X, y)
+
+
+def test_romma_converges_to_the_margin_of_table_2(problem):
+    X, y, _, _, margin, best = problem
+    classifier = ROMMAClassifier(0.01, **PAPER).fit(X, y)
+    certificate = classifier.certificate_
+    assert classifier.stop_reason_ == "converged"
+    assert certificate.directional_margin * 1e4 == pytest.approx(margin, rel=0.0015)
+    assert 0.99 * best <= certificate.margin * 1e4 <= best * (1 + 1e-5)
+    assert certificate.upper_bound * 1e4 > best * (1 - 1e-5)
+
+
+def test_romma_is_certified(problem):
+    X, y, *_, best = problem
+    classifier = ROMMAClassifier(0.01, C=0.5, random_state=0).fit(X, y)
+    certificate = classifier.certificate_
+    assert classifier.stop_reason_ == "certificate"
+    assert 0.99 * best <= certificate.margin * 1e4 <= best * (1 + 1e-5)
+    assert best * (1 - 1e-5) <= certificate.upper_bound * 1e4 <= best / 0.99
     assert certificate.verify(X, y)

@@ -11,9 +11,12 @@ from reference.patterns import extended_patterns
 from dynmargin import PDMClassifier, PFMClassifier
 from dynmargin.theory import (
     after_run_accuracy,
+    alma_update_bound,
     lemma_bound,
+    margitron_threshold,
     pdm_update_bound,
     pfm_update_bound,
+    romma_update_bound,
     successive_update_bound,
 )
 
@@ -38,7 +41,7 @@ def test_values_worked_out_by_hand():
 
 @pytest.mark.parametrize("wrong", [(1.0, 2.0, 0.1), (1.0, 0.0, 0.1), (1.0, 0.5, 0.0), (1.0, 0.5, 1.1)])
 def test_impossible_arguments_are_refused(wrong):
-    for bound in (pfm_update_bound, pdm_update_bound):
+    for bound in (pfm_update_bound, pdm_update_bound, romma_update_bound, alma_update_bound, margitron_threshold):
         with pytest.raises(ValueError, match=r"needed|must be"):
             bound(*wrong)
     with pytest.raises(ValueError, match="delta"):

@@ -30,7 +30,8 @@ class LowerBound {
 
   // Takes the state into the average, after a pass over so many patterns; not after passes that cost less than this
   // does.
-  void remember(const State& a, std::size_t pass_size) {
+  template <class Count>
+  void remember(const BasicState<Count>& a, std::size_t pass_size) {
     if (static_cast<double>(pass_size) * (row_length_ + 1) < static_cast<double>(a.w.size())) return;
     const double scale = canonical_scale(a);
     if (average_.empty()) average_.assign(a.w.size() + 1, 0.0);
@@ -40,8 +41,8 @@ class LowerBound {
   }
 
   // Looks for better weights at this state; returns min_k a.y_k, which falls out.
-  template <class P>
-  double look(const P& patterns, const State& a) {
+  template <class P, class Count>
+  double look(const P& patterns, const BasicState<Count>& a) {
     const double scale = canonical_scale(a);
     std::vector<Half> both(a.w.size() + 1);
     const auto pair = [&](double c, std::size_t j) { return Half{c, average_.empty() ? 0.0 : average_[j]}; };
@@ -51,7 +52,7 @@ class LowerBound {
     for (auto& scores : scores_) scores.resize(whole_lanes(members_.size()));
     for (std::size_t i = 0; i < members_.size(); ++i) {
       const Member m = members_[i];
-      const Pattern& y = a.patterns[m.row()];
+      const auto& y = a.patterns[m.row()];
       const Half score = patterns.dense_dots(both, y, m.negative());
       smallest = std::min(smallest, score[0] + static_cast<double>(y.count) * y.delta2);
       scores_[0][i] = scale * score[0];
@@ -71,7 +72,10 @@ class LowerBound {
 
  private:
   // a t / ‖a‖² has the length of the optimum, up to the gap.
-  static double canonical_scale(const State& a) { return a.totals.norm2 > 0 ? a.totals.t / a.totals.norm2 : 0; }
+  template <class Count>
+  static double canonical_scale(const BasicState<Count>& a) {
+    return a.totals.norm2 > 0 ? a.totals.t / a.totals.norm2 : 0;
+  }
 
   void combine(const std::vector<double>& state) {
     SlackRepair<3>::Gram gram{};

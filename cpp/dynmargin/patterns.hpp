@@ -34,8 +34,9 @@ inline std::vector<Member> members_of(const Problem& problem) {
   return members;
 }
 
-inline State empty_state(const PackedRows& packed, const Problem& problem) {
-  State a{std::vector<double>(packed.n_columns), 0, {}, std::vector<Pattern>(packed.n_rows)};
+template <class Count>
+BasicState<Count> empty_state(const PackedRows& packed, const Problem& problem) {
+  BasicState<Count> a{std::vector<double>(packed.n_columns), 0, {}, std::vector<BasicPattern<Count>>(packed.n_rows)};
   for (std::size_t k = 0; k < a.patterns.size(); ++k) {
     const double delta2 = problem.sides[k] == 0 ? 0 : problem.delta2(k);
     const auto start = std::visit([&](const auto& rows) { return rows.start(k); }, packed.rows);
@@ -58,7 +59,8 @@ class Patterns {
   }
 
   // The same for two vectors, of which `v` holds the coordinates in pairs, the bias last.
-  Half dense_dots(const std::vector<Half>& v, const Pattern& y, bool negative) const {
+  template <class Y>
+  Half dense_dots(const std::vector<Half>& v, const Y& y, bool negative) const {
     const Half scores = rows_.dot_both(y.start, v.data()) + v.back() * rho_;
     return negative ? -scores : scores;
   }
@@ -81,10 +83,11 @@ class Patterns {
 };
 
 // ‖a‖² from scratch: the running value gathers rounding errors.
-inline double recomputed_norm2(const State& a) {
+template <class Count>
+double recomputed_norm2(const BasicState<Count>& a) {
   double dense = a.bias * a.bias, extended = 0;
   for (double c : a.w) dense += c * c;
-  for (const Pattern& y : a.patterns) {
+  for (const BasicPattern<Count>& y : a.patterns) {
     const auto n = static_cast<double>(y.count);
     extended += n * n * y.delta2;
   }

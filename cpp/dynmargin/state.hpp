@@ -2,6 +2,8 @@
 //
 // The part of `a` in the extension coordinates is implied by the counts (n_k Delta_k in coordinate k), so it is never
 // stored.
+//
+// An algorithm that only adds patterns has integer counts. One that also rescales `a` has real ones.
 #pragma once
 
 #include <cstdint>
@@ -12,25 +14,30 @@ namespace dynmargin {
 // What a visit needs to know of pattern y_k beside its row, in half a cache line: rows are visited in random order, and
 // every other place to look at would be another miss. The count n_k belongs to the state and stands here for that
 // reason.
-struct Pattern {
+template <class Count>
+struct BasicPattern {
   std::uint64_t start;  // where the row is
   double squared_norm;  // ‖y_k‖²
   double delta2;        // Delta_k²
-  std::int64_t count;   // n_k
+  Count count;          // n_k
 };
 
-// All that a rule looks at. t is a whole number; a double holds it exactly up to 2^53.
+// All that a rule looks at. With integer counts t is a whole number; a double holds it exactly up to 2^53.
 struct Totals {
   double t = 0;
   double norm2 = 0;  // ‖a‖², extension included
 };
 
-struct State {
+template <class Count>
+struct BasicState {
   std::vector<double> w;  // sum_k n_k l_k x_k
   double bias = 0;        // sum_k n_k l_k rho, the augmented coordinate
   Totals totals;
-  std::vector<Pattern> patterns;
+  std::vector<BasicPattern<Count>> patterns;
 };
+
+using Pattern = BasicPattern<std::int64_t>;
+using State = BasicState<std::int64_t>;
 
 inline constexpr double largest_count = 9007199254740992.0;  // 2^53
 

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <memory>
@@ -15,31 +14,16 @@
 
 #include "lower_bound.hpp"
 #include "patterns.hpp"
+#include "rules/constant_threshold.hpp"
 #include "rules/dynamic_margin.hpp"
 #include "rules/fixed_margin.hpp"
+#include "rules/margitron.hpp"
 #include "schedule.hpp"
+#include "slices.hpp"
 
 namespace dynmargin {
 
-using Rule = std::variant<DynamicMargin, FixedMargin>;
-
-// Why `advance` came back.
-enum class Event {
-  slice_over,
-  full_pass,    // a pass over all rows is complete: a good moment to look at the bounds
-  bound_met,    // the upper bound has come down to the one waited for
-  converged,    // a full pass without an update
-  max_updates,  // t has reached the limit
-  infeasible,   // the rule asks for a margin that does not exist
-  exhausted,    // counts or norms have left the range of exact integers and finite numbers
-};
-
-// What the weights and counts of the moment are worth.
-struct Bounds {
-  double margin;              // proven by the best weights seen, slacks repaired
-  double upper_bound;         // ‖a‖ / t
-  double directional_margin;  // min_k a.y_k / ‖a‖, no repair: the figure of the paper's tables
-};
+using Rule = std::variant<DynamicMargin, FixedMargin, ConstantThreshold, MargitronUpdates, MargitronNorm>;
 
 class Trainer {
   // The layout of the rows is looked up once a call, not once a visit.
@@ -55,7 +39,7 @@ class Trainer {
         problem_(std::move(problem)),
         rule_(rule),
         single_updates_first_(schedule.single_updates_first),
-        state_(empty_state(*packed_, *problem_)),
+        state_(empty_state<std::int64_t>(*packed_, *problem_)),
         lower_bound_(members_of(*problem_), *problem_, *packed_),
         sets_(members_of(*problem_), schedule, seed) {}
 
@@ -93,17 +77,8 @@ class Trainer {
  private:
   template <class P, class R>
   Event run(const P& patterns, const R& rule, double seconds, double max_updates) {
-    using clock = std::chrono::steady_clock;
-    const auto end = clock::now() + std::chrono::duration<double>(seconds);
-    do {
-      const Event event = present(patterns, rule, max_updates);
-      if (event != Event::slice_over) return event;
-      if (sets_.pass().next == sets_.pass().members.size()) {
-        const Event reached = finish_pass(rule);
-        if (reached != Event::slice_over) return reached;
-      }
-    } while (clock::now() < end);
-    return Event::slice_over;
+    return run_slice(
+        sets_, seconds, [&] { return present(patterns, rule, max_updates); }, [&] { return finish_pass(rule); });
   }
 
   // Presents the next stretch of the pass in hand: short enough for the clock to be read often, long enough for it not

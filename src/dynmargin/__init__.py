@@ -11,37 +11,58 @@ if TYPE_CHECKING:
     from importlib.metadata import version
 
     from .certificate import Certificate, SparseCounts, Verification
+    from .classifiers.alma import ALMAClassifier
+    from .classifiers.cramma import CRAMMAClassifier
     from .classifiers.dcd import DCDClassifier
+    from .classifiers.margin_perceptron import MarginPerceptronClassifier
+    from .classifiers.margitron import MargitronClassifier
     from .classifiers.max_margin import MaxMarginClassifier
+    from .classifiers.micra import MICRAClassifier
     from .classifiers.mpu import MPUClassifier
     from .classifiers.newton import NewtonClassifier
     from .classifiers.pdm import PDMClassifier
+    from .classifiers.perceptron import PerceptronClassifier
     from .classifiers.pfm import PFMClassifier
+    from .classifiers.romma import ROMMAClassifier
     from .schedule import Schedule
 
     __version__ = version("dynmargin")
 
 _HOMES = {
+    "ALMAClassifier": ".classifiers.alma",
+    "CRAMMAClassifier": ".classifiers.cramma",
     "Certificate": ".certificate",
     "DCDClassifier": ".classifiers.dcd",
     "MPUClassifier": ".classifiers.mpu",
+    "MICRAClassifier": ".classifiers.micra",
+    "MarginPerceptronClassifier": ".classifiers.margin_perceptron",
+    "MargitronClassifier": ".classifiers.margitron",
     "MaxMarginClassifier": ".classifiers.max_margin",
     "NewtonClassifier": ".classifiers.newton",
     "PDMClassifier": ".classifiers.pdm",
     "PFMClassifier": ".classifiers.pfm",
+    "PerceptronClassifier": ".classifiers.perceptron",
+    "ROMMAClassifier": ".classifiers.romma",
     "Schedule": ".schedule",
     "SparseCounts": ".certificate",
     "Verification": ".certificate",
 }
 
 __all__ = [
+    "ALMAClassifier",
+    "CRAMMAClassifier",
     "Certificate",
     "DCDClassifier",
+    "MICRAClassifier",
     "MPUClassifier",
+    "MarginPerceptronClassifier",
+    "MargitronClassifier",
     "MaxMarginClassifier",
     "NewtonClassifier",
     "PDMClassifier",
     "PFMClassifier",
+    "PerceptronClassifier",
+    "ROMMAClassifier",
     "Schedule",
     "SparseCounts",
     "Verification",

@@ -14,6 +14,8 @@ from .schedule import Schedule
 
 SMALLEST_LENGTH, LARGEST_LENGTH = 1e-100, 1e100  # squares of lengths outside this range may underflow or overflow
 
+Rule = _core.DynamicMargin | _core.FixedMargin | _core.ConstantThreshold | _core.MargitronUpdates | _core.MargitronNorm
+
 
 class Trainer(Protocol):
     """What every algorithm offers to the loop that trains it; the core's trainer is one."""
@@ -94,9 +96,13 @@ class Task:
         wide = self.matrix.n_columns > self.n_rows
         return Schedule.named(schedule, wide=wide, hard_margin=self.core_problem.hard_margin)
 
-    def trainer(self, rule: _core.DynamicMargin | _core.FixedMargin, schedule: Schedule, seed: int) -> _core.Trainer:
-        """Start a run of a rule; the order of presentation depends on the seed and the index of the task."""
-        return _core.Trainer(self.rows, self.core_problem, rule, schedule.to_core(), (seed << 20) + self.index)
+    def trainer(self, rule: Rule, schedule: Schedule, seed: int) -> _core.Trainer:
+        """Start a run of a rule that adds patterns, one after the other."""
+        return _core.Trainer(self.rows, self.core_problem, rule, schedule.to_core(), self.key(seed))
+
+    def key(self, seed: int) -> int:
+        """Give the key of the order of presentation, which depends on the seed and the index of the task."""
+        return (seed << 20) + self.index
 
     def certify(self, trainer: Trainer, epsilon: float, bounds: Bounds | None = None) -> Certificate:
         """Prove what the best weights and the present counts of a run are worth; `bounds` are of a fresh check."""

@@ -9,7 +9,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from . import _core
 from .certificate import Certificate
@@ -43,15 +43,16 @@ class Plan:
     warn: Callable[[str], None] = logger.warning
 
 
-def train(task: Task, trainer: Trainer, plan: Plan, accuracies: Iterator[float] | None = None) -> Outcome:
+def train(task: Task, trainer: Trainer, plan: Plan, rules: Iterator[Any] | None = None) -> Outcome:
     """Advance a run until it has done what the plan asks for, meets a limit, or has no point in going on.
 
-    `accuracies` are those of successive runs of PDM: whenever its rule has nothing left to do, the next one is taken.
+    `rules` are those of successive runs: whenever a rule has nothing left to do, the next one is taken. Without them
+    the run ends by its own rule, wherever that may be.
 
     Ctrl-C ends the run and keeps what it has; a second one soon after goes through, so that a loop of fits can be left.
     """
     global last_interrupt
-    run = Run(task, trainer, plan, accuracies)
+    run = Run(task, trainer, plan, rules)
     reason: StopReason | None = None
     try:
         while reason is None:
@@ -77,14 +78,14 @@ class FullPass(NamedTuple):
 class Run:
     """A run in progress."""
 
-    def __init__(self, task: Task, trainer: Trainer, plan: Plan, accuracies: Iterator[float] | None) -> None:
+    def __init__(self, task: Task, trainer: Trainer, plan: Plan, rules: Iterator[Any] | None) -> None:
         self.task = task
         self.trainer = trainer
         self.plan = plan
-        self.accuracies = accuracies
+        self.rules = rules
         self.began = time.perf_counter()
         self.progress = Progress(plan.epsilon)
-        self.warned = False
+        self.warned = rules is None  # what ends by its own rule will not take as long as the gap would
         self.next_look = self.next_look_pass = 0
         self.full_pass = FullPass(0, math.inf)
         self.history: list[Check] = []
@@ -109,18 +110,18 @@ class Run:
             case _core.Event.infeasible:
                 return "infeasible"
             case _core.Event.exhausted:
-                return "stalled"
+                return self.look() or "stalled"
         return None
 
     def refine(self) -> StopReason | None:
-        """No pattern was misclassified in a full pass: take the next accuracy, or stop."""
-        if self.accuracies is None:
-            return "converged"
-        accuracy = next(self.accuracies, None)
-        if accuracy is None:
+        """No pattern was misclassified in a full pass: take the next rule, or stop."""
+        if self.rules is None:
+            return "converged" if self.plan.stop == "convergence" else "own rule"
+        rule = next(self.rules, None)
+        if rule is None:
             return "converged" if self.plan.stop == "convergence" else "stalled"
-        assert isinstance(self.trainer, _core.Trainer)  # only PDM has further accuracies
-        self.trainer.set_rule(_core.DynamicMargin(accuracy))
+        assert isinstance(self.trainer, _core.Trainer | _core.RescalingTrainer)  # only they have further rules
+        self.trainer.set_rule(rule)
         return None
 
     def due(self) -> bool:
@@ -168,7 +169,9 @@ class Run:
         if not self.warned and plan.stop == "certificate" and self.progress.slow():
             self.warned = True
             plan.warn(self.progress.message(check, self.task.R))
-        return "stalled" if self.progress.stalled() else None
+        # A rule that is sure to be content some day, and is asked to be, may take its time.
+        patient = self.rules is None and plan.stop == "convergence"
+        return "stalled" if self.progress.stalled() and not patient else None
 
     def record(self, margin: float, upper_bound: float) -> Check:
         """Add a line to the history and to the log."""

@@ -1,5 +1,6 @@
 """The misclassification conditions of the paper."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,3 +36,39 @@ class FixedMargin:
 
     def misclassified(self, a, t, y):
         return self.score(a, t, y) <= self.threshold(a, t)
+
+
+@dataclass
+class ConstantThreshold:
+    """The perceptron, with margin if b > 0: a.y <= b."""
+
+    b: float
+
+    def score(self, a, t, y):
+        return a @ y
+
+    def threshold(self, a, t):
+        return self.b
+
+    def misclassified(self, a, t, y):
+        return self.score(a, t, y) <= self.threshold(a, t)
+
+
+@dataclass
+class MargitronUpdates(ConstantThreshold):
+    """The margitron: a.y <= b t^power."""
+
+    power: float
+
+    def threshold(self, a, t):
+        return self.b * math.pow(t, self.power)
+
+
+@dataclass
+class MargitronNorm(ConstantThreshold):
+    """The margitron: a.y <= b ‖a‖^power."""
+
+    power: float
+
+    def threshold(self, a, t):
+        return self.b * math.pow(a @ a, self.power / 2)

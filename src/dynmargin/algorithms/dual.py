@@ -16,7 +16,7 @@ FINER = 10.0  # how much finer MPU's rule becomes when it is content and the cer
 
 def train_dual(task: Task, plan: Plan, trainer: "DualTrainer") -> Outcome:
     """Run an algorithm that also takes back to the certificate, or until its own rule is content."""
-    outcome = train(task, trainer, plan, accuracies=iter(())).by_own_rule()
+    outcome = train(task, trainer, plan, rules=iter(())).by_own_rule()
     total = outcome.certificate.counts.sum()
     scale = float(trainer.core.dual_weights().sum()) / trainer.core.target / total if total else 0.0
     return replace(outcome, dual_scale=scale)

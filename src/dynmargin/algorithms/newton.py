@@ -19,7 +19,7 @@ def train_newton(task: Task, plan: Plan) -> Outcome:
     """Run Newton's method; for soft margins only."""
     if task.core_problem.hard_margin:
         raise ValueError("Newton's method needs a finite C; PDMClassifier takes the hard margin")
-    return train(task, NewtonTrainer(task, plan.seed), plan, accuracies=iter(()))
+    return train(task, NewtonTrainer(task, plan.seed), plan, rules=iter(()))
 
 
 class NewtonTrainer(OwnPace):

@@ -21,8 +21,8 @@ def train_pdm(task: Task, plan: Plan, *, eta: float | None = None) -> Outcome:
     accuracies = successive_accuracies(accuracy, eta)
     if plan.stop == "certificate":
         accuracies = chain(accuracies, finer_accuracies(accuracy))
-    trainer = task.trainer(_core.DynamicMargin(next(accuracies)), schedule, plan.seed)
-    return train(task, trainer, plan, accuracies)
+    rules = map(_core.DynamicMargin, accuracies)
+    return train(task, task.trainer(next(rules), schedule, plan.seed), plan, rules)
 
 
 def successive_accuracies(epsilon: float, eta: float | None) -> Iterator[float]:

@@ -37,7 +37,8 @@ class PFMClassifier(MarginClassifier):
     beta_ : array of shape (1,) or (n_classes,)
         The margins that were looked for; NaN where PDM ended before it had one to offer.
     stop_reason_ : str
-        As in `PDMClassifier`, and "infeasible" when no classifier has a margin of ``beta``.
+        As in `PDMClassifier`, "infeasible" when no classifier has a margin of ``beta``, and "own rule" when every
+        margin exceeds ``beta`` while the gap is above ``epsilon``.
     certificate_, certificates_, coef_, intercept_, classes_, n_updates_, n_iter_, history_, support_, dual_coef_
         As in `PDMClassifier`.
 

@@ -1,0 +1,36 @@
+// The perceptron (Rosenblatt; Novikoff), and with b > 0 the perceptron with margin (Duda and Hart; Krauth and Mezard).
+//
+//   misclassified:     a.y <= b
+//   update:            a += y,  t += 1
+//   multiple update:   lambda = [(b - a.y) / ‖y‖²] + 1
+//
+// ‖a‖² grows by at most R² + 2b an update while ‖a‖ >= gamma_d t, so t <= (R² + 2b) / gamma_d². At convergence the
+// directional margin exceeds b / ‖a‖ >= gamma_d / (2 + R²/b): up to half the best one, and with b = 0 only more than 0.
+#pragma once
+
+#include <cmath>
+
+#include "../state.hpp"
+
+namespace dynmargin {
+
+struct ConstantThreshold {
+  double b;
+
+  double score(double p, const Totals& /*a*/) const { return p; }
+  double threshold(const Totals& /*a*/) const { return b; }
+
+  double multiplicity(double p, double q, const Totals& /*a*/) const {
+    const double mu = (b - p) / q;
+    if (!(mu < largest_multiplicity)) return largest_multiplicity;
+    double lambda = std::floor(mu) + 1;
+    if (p + lambda * q <= b) ++lambda;  // the quotient is rounded; one step mends it either way
+    if (lambda > 1 && p + (lambda - 1) * q > b) --lambda;
+    return lambda;
+  }
+
+  bool infeasible(double /*q*/) const { return false; }
+  bool infeasible(const Totals& /*a*/) const { return false; }
+};
+
+}  // namespace dynmargin
