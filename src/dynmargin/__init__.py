@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .classifiers.perceptron import PerceptronClassifier
     from .classifiers.pfm import PFMClassifier
     from .classifiers.romma import ROMMAClassifier
+    from .comparison import compare
     from .schedule import Schedule
 
     __version__ = version("dynmargin")
@@ -46,6 +47,7 @@ _HOMES = {
     "Schedule": ".schedule",
     "SparseCounts": ".certificate",
     "Verification": ".certificate",
+    "compare": ".comparison",
 }
 
 __all__ = [
@@ -67,6 +69,7 @@ __all__ = [
     "SparseCounts",
     "Verification",
     "__version__",
+    "compare",
 ]
 
 
