@@ -5,6 +5,7 @@ import time
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -321,8 +322,8 @@ def _curve(history: list[Check], n_problems: int) -> list[tuple[float, float]]:
 
 
 def _table(records: list[dict[str, Any]]) -> Any:
-    try:
-        import pandas
-    except ImportError:
+    if find_spec("pandas") is None:
         return records
+    import pandas
+
     return pandas.DataFrame(records).astype({"updates": "Int64", "passes": "Int64"})
