@@ -4,6 +4,7 @@ import argparse
 import os
 
 from . import compare as comparison
+from . import scaling
 from .sets import HARD, VARIED
 
 GROUPS = {"varied": ",".join(VARIED), "hard": ",".join(HARD)}
@@ -22,8 +23,15 @@ def main():
     compare.add_argument("--data-dir", default=os.environ.get("DYNMARGIN_DATA"), help="default: DYNMARGIN_DATA")
     compare.add_argument("--out", default="benchmark-results", help="folder for raw figures and pictures")
     compare.set_defaults(run=comparison.compare)
+    scale = commands.add_parser("scaling", help=scaling.__doc__.splitlines()[0], description=scaling.__doc__)
+    scale.add_argument("--series", default="rows,features,features-tall,epsilon,epsilon-tall,C,C-tall")
+    scale.add_argument("--rows", default="1e4,3e4,1e5,3e5,1e6", help="for the series of rows; 3e6 needs 12 GB")
+    scale.add_argument("--limit", type=float, default=60.0, help="seconds after which an algorithm is given up")
+    scale.add_argument("--out", default="benchmark-results", help="folder for raw figures and the picture")
+    scale.set_defaults(run=scaling.run)
     arguments = parser.parse_args()
-    arguments.sets = ",".join(GROUPS.get(name, name) for name in arguments.sets.split(","))
+    if "sets" in arguments:
+        arguments.sets = ",".join(GROUPS.get(name, name) for name in arguments.sets.split(","))
     arguments.run(arguments)
 
 
