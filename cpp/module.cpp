@@ -19,6 +19,8 @@ namespace nb = nanobind;
 using namespace nb::literals;
 using namespace dynmargin;
 
+void bind_text(nb::module_& m);  // bind_text.cpp
+
 namespace {
 
 template <class T>
@@ -312,4 +314,5 @@ NB_MODULE(_core, m) {
   bind_training(m);
   bind_certificate(m);
   bind_newton(m);
+  bind_text(m);
 }

@@ -1,7 +1,7 @@
 """Maximum-margin linear classification with a proof.
 
-Everything public is loaded when it is first used: the certificate and the theory need only NumPy, the classifiers load
-scikit-learn.
+Everything public is loaded when it is first used: certificates, models, readers and the theory need only NumPy, the
+classifiers load scikit-learn.
 """
 
 from importlib import import_module
@@ -15,24 +15,36 @@ if TYPE_CHECKING:
     from .classifiers.newton import NewtonClassifier
     from .classifiers.pdm import PDMClassifier
     from .classifiers.pfm import PFMClassifier
+    from .data.dataset import DataError
+    from .data.libsvm import read_libsvm
+    from .model import LinearModel
+    from .model_file import ModelFileError, load
     from .schedule import Schedule
 
     __version__ = version("dynmargin")
 
 _HOMES = {
     "Certificate": ".certificate",
+    "DataError": ".data.dataset",
+    "LinearModel": ".model",
     "MaxMarginClassifier": ".classifiers.max_margin",
+    "ModelFileError": ".model_file",
     "NewtonClassifier": ".classifiers.newton",
     "PDMClassifier": ".classifiers.pdm",
     "PFMClassifier": ".classifiers.pfm",
     "Schedule": ".schedule",
     "SparseCounts": ".certificate",
     "Verification": ".certificate",
+    "load": ".model_file",
+    "read_libsvm": ".data.libsvm",
 }
 
 __all__ = [
     "Certificate",
+    "DataError",
+    "LinearModel",
     "MaxMarginClassifier",
+    "ModelFileError",
     "NewtonClassifier",
     "PDMClassifier",
     "PFMClassifier",
@@ -40,6 +52,8 @@ __all__ = [
     "SparseCounts",
     "Verification",
     "__version__",
+    "load",
+    "read_libsvm",
 ]
 
 

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import StrOptions
 
+from ..algorithms.choice import choose
 from ..algorithms.newton import train_newton
 from ..algorithms.pdm import train_pdm
 from ..outcome import Outcome
@@ -13,7 +14,6 @@ from ..training import Plan
 from .base import MarginClassifier
 
 ALGORITHMS = {"pdm": train_pdm, "newton": train_newton}
-NEWTON_COLUMNS = 500  # below this many features Newton's steps are cheap
 
 
 class MaxMarginClassifier(MarginClassifier):
@@ -91,9 +91,4 @@ class MaxMarginClassifier(MarginClassifier):
     def _choose(self, task: Task) -> str:
         if self.algorithm != "auto":
             return f"{self.algorithm}: as asked"
-        columns = task.matrix.n_columns
-        if task.core_problem.hard_margin:
-            return "pdm: the margin is hard"
-        if columns <= NEWTON_COLUMNS:
-            return f"newton: {columns} features, at most {NEWTON_COLUMNS}"
-        return f"pdm: {columns} features, more than {NEWTON_COLUMNS}"
+        return ": ".join(choose(task))
