@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .certificate import Certificate, Verification
+from .matrix import as_matrix
 
 ENTRIES_A_BLOCK = 1 << 20  # of a sparse matrix, scored at a time
 
@@ -84,6 +85,8 @@ class LinearModel:
         X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
         if len(X.shape) != 2 or X.shape[1] != self.n_features:
             raise ValueError(f"the model has {self.n_features} features; X has the shape {tuple(X.shape)}")
+        if hasattr(X, "indptr"):
+            as_matrix(X)  # checks the indices, which NumPy would let wrap around
         scores = (_sparse_scores(X, self.coef) if hasattr(X, "indptr") else X @ self.coef.T) + self.intercept
         return scores.ravel() if scores.shape[1] == 1 else scores
 

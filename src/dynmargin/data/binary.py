@@ -1,8 +1,8 @@
 """Our binary form: a folder of .npy arrays that are memory-mapped when read, and a header in JSON.
 
 ``header.json`` says what is there; a dense table is ``X.npy``, a sparse one ``values.npy``, ``columns.npy`` and
-``starts.npy``, labels are ``labels.npy``. Nothing is read before it is used, so that opening takes no time and data
-larger than memory can be trained on as far as the packed copy fits.
+``starts.npy``, labels are ``labels.npy``. Values are not read before they are used: opening a folder takes hardly any
+time, and only the packed copy that training makes has to fit into memory.
 """
 
 import json

@@ -9,10 +9,11 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, cast
 
+from ..matrix import as_matrix
 from ..whole_file import STDOUT, whole_file
 from . import binary, libsvm, npz
 from .archives import contents, name_of, without_compression
-from .dataset import DataError, Dataset
+from .dataset import Csr, DataError, Dataset
 
 Format = Literal["libsvm", "csv", "tsv", "parquet", "npz", "folder"]
 FORMATS: tuple[Format, ...] = ("libsvm", "csv", "tsv", "parquet", "npz", "folder")
@@ -41,18 +42,35 @@ def read_dataset(
     """
     format = format or format_of(path)
     if format == "folder":
-        return binary.read(path)
+        return _checked(binary.read(path), path)
     content, name = contents(path), name_of(path)
     match format:
         case "libsvm":
             return libsvm.parse(content, name, zero_based)
         case "npz":
-            return npz.parse(content, name)
+            return _checked(npz.parse(content, name), name)
     from . import tables
 
     if format == "parquet":
         return tables.parse_parquet(content, name, label, features)
     return tables.parse_csv(content, name, label, features, "\t" if format == "tsv" else ",")
+
+
+def _checked(dataset: Dataset, name: str) -> Dataset:
+    """Refuse arrays that do not make up rows and labels."""
+    X, y = dataset.X, dataset.y
+    if isinstance(X, Csr):
+        if not (X.indptr.ndim == X.indices.ndim == X.data.ndim == 1 and X.data.dtype.kind in "fiub"):
+            raise DataError("the arrays of its CSR matrix are not one-dimensional numbers", name)
+        if X.indptr.dtype.kind + X.indices.dtype.kind != "ii" or len(X.indptr) != X.shape[0] + 1:
+            raise DataError("the row pointers of its CSR matrix do not fit its shape", name)
+        try:
+            as_matrix(X)  # checks what the pointers and indices point to
+        except ValueError as error:
+            raise DataError(str(error), name) from error
+    if y is not None and (y.shape != X.shape[:1] or y.dtype.kind not in "fiubU"):
+        raise DataError(f"its labels are {y.shape} of {y.dtype}; a number or a text a row is needed", name)
+    return dataset
 
 
 def write_dataset(dataset: Dataset, path: str, format: Format | None = None) -> None:
