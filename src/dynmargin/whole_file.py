@@ -1,5 +1,6 @@
 """Files that are there as a whole or not at all."""
 
+import errno
 import io
 import os
 import sys
@@ -24,6 +25,7 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         sys.stdout.buffer.write(buffer.getvalue())
         sys.stdout.buffer.flush()
         return
+    require_writable(path)
     target = Path(path)
     if target.exists() and not target.is_file():  # a pipe or a device cannot be replaced
         with target.open("wb") as file:
@@ -41,6 +43,19 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         os.unlink(temporary)
         raise
     _flush_folder(target.parent)
+
+
+def require_writable(path: str | os.PathLike[str]) -> None:
+    """Refuse a path that cannot be written: better before an hour of training than after."""
+    target = Path(path)
+    if os.fspath(path) == STDOUT:
+        return
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "it is a folder", str(target))
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(target.parent))
+    if not os.access(target.parent, os.W_OK):
+        raise PermissionError(errno.EACCES, "nothing may be written in this folder", str(target.parent))
 
 
 def _umask() -> int:

@@ -96,6 +96,7 @@ def take_class_weights(words: list[str]) -> tuple[list[str], dict[str, float]]:
 def run(arguments: argparse.Namespace) -> int:
     """Read, train, report, write."""
     from ..fitting import Settings
+    from ..whole_file import require_writable
 
     if arguments.tolerance is not None:
         notice(f"-e {arguments.tolerance} is ignored: the certificate decides when to stop; --epsilon says how close")
@@ -111,6 +112,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.validate:
         return validate(arguments, read(arguments), settings)
     path = arguments.model or default_model(arguments.data)
+    require_writable(path)
     fit = train(arguments, read(arguments), settings)
     model = replace(fit.model, parameters={**fit.model.parameters, "label": arguments.label})
     model.save(path)
