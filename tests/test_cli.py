@@ -3,7 +3,6 @@
 import io
 import lzma
 import os
-import pty
 import re
 import subprocess
 import sys
@@ -333,7 +332,7 @@ def test_version(run):
 
 def test_the_live_line_is_rewritten_on_a_terminal(folder):
     """A terminal of its own for the program's standard error."""
-    ours, its = pty.openpty()
+    ours, its = pytest.importorskip("pty").openpty()
     program = [
         sys.executable,
         "-m",
