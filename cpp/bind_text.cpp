@@ -16,16 +16,10 @@ namespace {
 using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 template <class T>
-nb::object owned(std::unique_ptr<T[]> values, std::size_t n) {
-  T* data = values.release();
-  nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
-  return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {n}, owner));
-}
-
-nb::object owned(std::vector<double> values) {
-  auto* kept = new std::vector<double>(std::move(values));
-  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
-  return nb::cast(nb::ndarray<nb::numpy, double, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
+nb::object owned(Array<T> values, std::size_t n) {
+  auto* kept = new Array<T>(std::move(values));
+  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<Array<T>*>(p); });
+  return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->get(), {n}, owner));
 }
 
 struct ParsedText {
@@ -37,22 +31,21 @@ struct ParsedText {
 template <class Index>
 ParsedText parse(std::string_view text, bool from_one, unsigned n_threads, std::size_t chunk_bytes) {
   ParsedText parsed;
-  std::optional<TextTable<Index>> table;
+  std::optional<LibsvmText<Index>> read;
   {
     nb::gil_scoped_release release;
-    LibsvmText<Index> read(text, from_one ? 1 : 0, n_threads, chunk_bytes);
-    parsed.error = read.error();
-    if (!parsed.error) table.emplace(read.chunks());
+    read.emplace(text, from_one ? 1 : 0, n_threads, chunk_bytes);
+    parsed.error = read->error();
   }
-  if (!table) return parsed;
-  const std::size_t n_rows = table->labels.size(), n_values = static_cast<std::size_t>(table->n_values);
-  parsed.labels = owned(std::move(table->labels));
-  parsed.starts = owned(std::move(table->starts), n_rows + 1);
-  parsed.columns = owned(std::move(table->columns), n_values);
-  parsed.values = owned(std::move(table->values), n_values);
-  parsed.smallest = n_values > 0 ? table->smallest : 0;
-  parsed.largest = table->largest;
-  parsed.query_ids = table->query_ids;
+  if (parsed.error) return parsed;
+  auto& table = read->table();
+  parsed.labels = owned(std::move(table.labels), table.n_rows);
+  parsed.starts = owned(std::move(table.starts), table.n_rows + 1);
+  parsed.columns = owned(std::move(table.columns), table.n_values);
+  parsed.values = owned(std::move(table.values), table.n_values);
+  parsed.smallest = table.n_values > 0 ? table.smallest : 0;
+  parsed.largest = table.largest;
+  parsed.query_ids = table.query_ids;
   return parsed;
 }
 

@@ -40,7 +40,7 @@ namespace number_text {
 struct Decimal {
   const char *begin, *end;
   std::uint64_t digits = 0;  // means something if there are at most 19 of them
-  std::int64_t n_digits = 0, leading_zeros = 0, exponent = 0;
+  std::int64_t n_digits = 0, exponent = 0;
 };
 
 // Powers of ten that a double holds exactly.
@@ -51,10 +51,7 @@ inline constexpr std::int64_t huge_exponent = 1'000'000'000'000'000;  // no text
 
 inline void read_digits(const char*& p, Decimal& decimal) {
   const char* begin = p;
-  for (; is_digit(*p); ++p) {
-    decimal.digits = decimal.digits * 10 + static_cast<std::uint64_t>(*p - '0');
-    decimal.leading_zeros += decimal.digits == 0;
-  }
+  for (; is_digit(*p); ++p) decimal.digits = decimal.digits * 10 + static_cast<std::uint64_t>(*p - '0');
   decimal.n_digits += p - begin;
 }
 
@@ -97,7 +94,9 @@ inline bool round(const Decimal& decimal, double& value) {
 #else
   if (std::from_chars(decimal.begin, decimal.end, value).ec == std::errc()) return true;
   value = 0;  // out of range, which is no error at the lower end
-  return decimal.n_digits - decimal.leading_zeros + decimal.exponent <= 0;
+  std::int64_t leading_zeros = 0;
+  for (const char* p = decimal.begin; *p == '0' || *p == '.'; ++p) leading_zeros += *p == '0';
+  return decimal.n_digits - leading_zeros + decimal.exponent <= 0;
 #endif
 }
 
