@@ -38,6 +38,8 @@ def run(arguments: argparse.Namespace) -> int:
     if isinstance(X, Csr) and X.shape[1] < model.n_features:  # the last features may have no value
         X = X.with_columns(model.n_features)
     found = model.verify(X, dataset.y)
+    if found and len(model.certificates) > 1:
+        print(f"all {len(model.certificates)} classes are proven; of the one with the largest gap:")
     print(found)
     if found and model.certificate is not None:
         gap = model.certificate.gap
