@@ -3,7 +3,9 @@
 import argparse
 import os
 
+from . import command as end_to_end
 from . import compare as comparison
+from . import reading as reader
 from . import scaling
 from .sets import HARD, VARIED
 
@@ -29,8 +31,16 @@ def main():
     scale.add_argument("--limit", type=float, default=60.0, help="seconds after which an algorithm is given up")
     scale.add_argument("--out", default="benchmark-results", help="folder for raw figures and the picture")
     scale.set_defaults(run=scaling.run)
+    reading = commands.add_parser("reading", help=reader.__doc__, description=reader.__doc__)
+    reading.add_argument("--megabytes", type=float, default=200.0)
+    reading.add_argument("--runs", type=int, default=3)
+    reading.set_defaults(run=reader.reading)
+    command = commands.add_parser("command", help=end_to_end.__doc__, description=end_to_end.__doc__)
+    command.add_argument("--runs", type=int, default=15)
+    command.add_argument("--data-dir", default=os.environ.get("DYNMARGIN_DATA"), help="default: DYNMARGIN_DATA")
+    command.set_defaults(run=end_to_end.command)
     arguments = parser.parse_args()
-    if "sets" in arguments:
+    if hasattr(arguments, "sets"):
         arguments.sets = ",".join(GROUPS.get(name, name) for name in arguments.sets.split(","))
     arguments.run(arguments)
 

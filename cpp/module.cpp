@@ -20,6 +20,7 @@ using namespace dynmargin;
 
 void bind_dual(nb::module_& m);
 void bind_rescaling(nb::module_& m);
+void bind_text(nb::module_& m);
 
 namespace {
 
@@ -296,4 +297,5 @@ NB_MODULE(_core, m) {
   bind_newton(m);
   bind_dual(m);
   bind_rescaling(m);
+  bind_text(m);
 }

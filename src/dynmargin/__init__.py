@@ -1,7 +1,7 @@
 """Maximum-margin linear classification with a proof.
 
-Everything public is loaded when it is first used: the certificate and the theory need only NumPy, the classifiers load
-scikit-learn.
+Everything public is loaded when it is first used: certificates, models, readers and the theory need only NumPy, the
+classifiers load scikit-learn.
 """
 
 from importlib import import_module
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from .classifiers.perceptron import PerceptronClassifier
     from .classifiers.pfm import PFMClassifier
     from .classifiers.romma import ROMMAClassifier
+    from .data.dataset import DataError
+    from .data.libsvm import read_libsvm
+    from .model import LinearModel
+    from .model_file import ModelFileError, load
     from .schedule import Schedule
 
     __version__ = version("dynmargin")
@@ -37,7 +41,10 @@ _HOMES = {
     "MICRAClassifier": ".classifiers.micra",
     "MarginPerceptronClassifier": ".classifiers.margin_perceptron",
     "MargitronClassifier": ".classifiers.margitron",
+    "DataError": ".data.dataset",
+    "LinearModel": ".model",
     "MaxMarginClassifier": ".classifiers.max_margin",
+    "ModelFileError": ".model_file",
     "NewtonClassifier": ".classifiers.newton",
     "PDMClassifier": ".classifiers.pdm",
     "PFMClassifier": ".classifiers.pfm",
@@ -46,6 +53,8 @@ _HOMES = {
     "Schedule": ".schedule",
     "SparseCounts": ".certificate",
     "Verification": ".certificate",
+    "load": ".model_file",
+    "read_libsvm": ".data.libsvm",
 }
 
 __all__ = [
@@ -53,11 +62,14 @@ __all__ = [
     "CRAMMAClassifier",
     "Certificate",
     "DCDClassifier",
+    "DataError",
+    "LinearModel",
     "MICRAClassifier",
     "MPUClassifier",
     "MarginPerceptronClassifier",
     "MargitronClassifier",
     "MaxMarginClassifier",
+    "ModelFileError",
     "NewtonClassifier",
     "PDMClassifier",
     "PFMClassifier",
@@ -67,6 +79,8 @@ __all__ = [
     "SparseCounts",
     "Verification",
     "__version__",
+    "load",
+    "read_libsvm",
 ]
 
 

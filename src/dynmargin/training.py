@@ -181,5 +181,6 @@ class Run:
         logger.info(
             "problem %d: %.2f s, %d passes, %d updates, margin %.6g, upper bound %.6g, gap %.3g",
             *(self.task.index, elapsed, check.passes, check.updates, margin, upper_bound, check.gap),
+            extra={"check": check},
         )
         return check
