@@ -3,7 +3,15 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dynmargin import DCDClassifier, MaxMarginClassifier, MPUClassifier, NewtonClassifier, PDMClassifier, PFMClassifier
+from dynmargin import (
+    DCDClassifier,
+    DecompositionSVMClassifier,
+    MaxMarginClassifier,
+    MPUClassifier,
+    NewtonClassifier,
+    PDMClassifier,
+    PFMClassifier,
+)
 
 # These compare a weighted with a repeated fit to 1e-7, which an algorithm that stops at epsilon cannot meet;
 # `test_weights.py` takes their place.
@@ -19,6 +27,7 @@ EXPECTED_FAILURES = {
         DCDClassifier(),
         DCDClassifier(stop="convergence"),
         DCDClassifier(loss="hinge"),
+        DecompositionSVMClassifier(),
         MPUClassifier(),
         MPUClassifier(loss="hinge"),
         MPUClassifier(schedule="paper", stop="convergence"),

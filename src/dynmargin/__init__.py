@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from .certificate import Certificate, SparseCounts, Verification
     from .classifiers.dcd import DCDClassifier
+    from .classifiers.decomposition import DecompositionSVMClassifier
     from .classifiers.max_margin import MaxMarginClassifier
     from .classifiers.mpu import MPUClassifier
     from .classifiers.newton import NewtonClassifier
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "Certificate": ".certificate",
     "DCDClassifier": ".classifiers.dcd",
+    "DecompositionSVMClassifier": ".classifiers.decomposition",
     "MPUClassifier": ".classifiers.mpu",
     "MaxMarginClassifier": ".classifiers.max_margin",
     "NewtonClassifier": ".classifiers.newton",
@@ -37,6 +39,7 @@ _HOMES = {
 __all__ = [
     "Certificate",
     "DCDClassifier",
+    "DecompositionSVMClassifier",
     "MPUClassifier",
     "MaxMarginClassifier",
     "NewtonClassifier",

@@ -24,6 +24,8 @@ class BinaryProblem:
         ``intercept_scaling``, the paper's augmentation; 0 without an intercept.
     loss : {"squared_hinge", "hinge"}
         The 2-norm or the 1-norm soft margin.
+    free_bias : bool
+        Whether the intercept is not regularised, as in SVM-light and LIBSVM; `rho` is 0 then.
     """
 
     positive: Any
@@ -31,6 +33,12 @@ class BinaryProblem:
     C_negative: float
     rho: float
     loss: Literal["squared_hinge", "hinge"] = "squared_hinge"
+    free_bias: bool = False
+
+    @property
+    def intercept_unit(self) -> float:
+        """What the last coordinate of a model is multiplied by to be its intercept."""
+        return 1.0 if self.free_bias else self.rho
 
     def sides(self, y: Any, sample_weight: NDArray[np.float64] | None) -> NDArray[np.int8]:
         """+1 and -1 for the two sides, 0 for rows of zero weight, which are left out."""
@@ -41,7 +49,12 @@ class BinaryProblem:
 
     def to_core(self, y: Any, sample_weight: NDArray[np.float64] | None = None) -> _core.Problem:
         """State the problem over the rows that the labels `y` belong to."""
-        sides = self.sides(y, sample_weight)
         return _core.Problem(
-            sides, self.rho, self.C_negative, self.C_positive, sample_weight, hinge=self.loss == "hinge"
+            self.sides(y, sample_weight),
+            self.rho,
+            self.C_negative,
+            self.C_positive,
+            sample_weight,
+            hinge=self.loss == "hinge",
+            free_bias=self.free_bias,
         )
