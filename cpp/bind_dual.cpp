@@ -25,6 +25,7 @@ void bind_dual(nb::module_& m) {
       .def(
           "__init__",
           [](GainSchedule* self, int depth, int most_rounds, double worthwhile, double above_mean, double near) {
+            if (depth < 0) throw std::invalid_argument("depth must not be negative");
             new (self) GainSchedule{depth, most_rounds, worthwhile, above_mean, near};
           },
           "depth"_a, "most_rounds"_a, "worthwhile"_a, "above_mean"_a, "near"_a)

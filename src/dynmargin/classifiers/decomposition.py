@@ -37,9 +37,11 @@ class DecompositionSVMClassifier(MarginClassifier):
     ----------
     n_iter_ : int
         How often a row has been in a working set, on the average.
-    certificate_, certificates_, coef_, intercept_, classes_, n_updates_, history_, stop_reason_, support_
+    certificate_, certificates_, coef_, intercept_, classes_, n_updates_, history_, support_
         As in `PDMClassifier`; the margins of a certificate are geometric, its counts the dual weights, scaled and
         rounded to integers with the same sum on both sides.
+    stop_reason_ : str
+        As in `PDMClassifier`, and "own rule" when that was met before ``epsilon`` was proven.
     dual_coef_ : array of shape (1, n_support) or (n_classes, n_support)
         Signed dual weights, scaled so that their product with the rows is about ``coef_``.
 
