@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .classifiers.alma import ALMAClassifier
     from .classifiers.cramma import CRAMMAClassifier
     from .classifiers.dcd import DCDClassifier
+    from .classifiers.decomposition import DecompositionSVMClassifier
     from .classifiers.margin_perceptron import MarginPerceptronClassifier
     from .classifiers.margitron import MargitronClassifier
     from .classifiers.max_margin import MaxMarginClassifier
@@ -37,6 +38,7 @@ _HOMES = {
     "CRAMMAClassifier": ".classifiers.cramma",
     "Certificate": ".certificate",
     "DCDClassifier": ".classifiers.dcd",
+    "DecompositionSVMClassifier": ".classifiers.decomposition",
     "MPUClassifier": ".classifiers.mpu",
     "MICRAClassifier": ".classifiers.micra",
     "MarginPerceptronClassifier": ".classifiers.margin_perceptron",
@@ -63,6 +65,7 @@ __all__ = [
     "Certificate",
     "DCDClassifier",
     "DataError",
+    "DecompositionSVMClassifier",
     "LinearModel",
     "MICRAClassifier",
     "MPUClassifier",

@@ -80,7 +80,8 @@ def fit(dataset: Dataset, settings: Settings, warn: Callable[[str], None]) -> Fi
     classes = classes_of(dataset)
     assert dataset.y is not None
     weights = _class_weights(classes, settings.class_weights, warn)
-    problems = binary_problems(classes, settings.C, weights, settings.bias)
+    free_bias = settings.algorithm == "decomposition"
+    problems = binary_problems(classes, settings.C, weights, settings.bias, free_bias)
     plan = Plan(settings.epsilon, "certificate", "fast", settings.seed, started=started, warn=warn)
     chosen: list[str] = []
 

@@ -2,8 +2,8 @@
 
 Format 1, every entry a plain array: ``format`` and ``version``; ``classes``, ``coef``, ``intercept``, ``bias``; one a
 certificate: ``margin``, ``upper_bound``, ``directional_margin``, ``epsilon``, ``C_positive``, ``C_negative``, ``rho``,
-``data_digest``, ``rows_digest`` (blind to the order of the rows), ``witness_digest``; the counts of all
-certificates one after the other: ``count_rows``, ``count_values``, ``count_starts``, over ``n_rows`` rows of data;
+``loss``, ``free_bias``, ``data_digest``, ``rows_digest`` (blind to the order of the rows), ``witness_digest``; the
+counts of all certificates one after the other: ``count_rows``, ``count_values``, ``count_starts``, over ``n_rows`` rows of data;
 ``parameters`` as JSON; perhaps ``feature_names`` and ``first_index``. A reader ignores entries it does not know.
 """
 
@@ -11,7 +11,7 @@ import io
 import json
 import os
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from .certificate import Certificate, SparseCounts
 from .data.archives import contents, name_of
 from .data.dataset import DataError
 from .model import LinearModel
-from .problem import BinaryProblem
+from .problem import BinaryProblem, Loss
 from .whole_file import whole_file
 
 FORMAT, VERSION = "dynmargin model", 1
@@ -54,6 +54,8 @@ def save(model: LinearModel, path: str | os.PathLike[str]) -> None:
         "bias": model.bias,
         **{name: np.array([getattr(c, name) for c in certificates], dtype=np.float64) for name in _NUMBERS},
         **{name: np.array([getattr(c.problem, name) for c in certificates], dtype=np.float64) for name in _COSTS},
+        "loss": np.array([c.problem.loss for c in certificates], dtype=np.str_),
+        "free_bias": np.array([c.problem.free_bias for c in certificates], dtype=np.bool_),
         **{name: np.array([getattr(c, name) for c in certificates], dtype=np.uint64) for name in _DIGESTS},
         "count_rows": np.concatenate([np.empty(0, np.int64), *(c.indices for c in counts)]),
         "count_values": np.concatenate([np.empty(0, np.int64), *(c.data for c in counts)]),
@@ -156,6 +158,9 @@ def _certificates(
         _require(
             arrays[name].shape == (n,) and arrays[name].dtype == np.uint64, f"{name} is not one digest a certificate"
         )
+    losses, free_bias = arrays["loss"], arrays["free_bias"]
+    _require(losses.shape == (n,) and np.isin(losses, get_args(Loss)).all(), "loss is not one that there is")
+    _require(free_bias.shape == (n,) and free_bias.dtype == np.bool_, "free_bias is not one truth a certificate")
     rows, values, starts = arrays["count_rows"], arrays["count_values"], arrays["count_starts"]
     _require(
         all(array.dtype == np.int64 and array.ndim == 1 for array in (rows, values, starts)), "counts are not int64"
@@ -169,10 +174,10 @@ def _certificates(
     for i in range(n):
         part = slice(int(starts[i]), int(starts[i + 1]))
         counts = SparseCounts(rows[part], values[part], (n_rows,))
-        costs = {name: float(arrays[name][i]) for name in _COSTS}
+        costs: dict[str, Any] = {name: float(arrays[name][i]) for name in _COSTS}
         numbers: dict[str, Any] = {name: float(arrays[name][i]) for name in _NUMBERS}
         digests: dict[str, Any] = {name: int(arrays[name][i]) for name in _DIGESTS}
-        problem = BinaryProblem(positives[i], **costs)
+        problem = BinaryProblem(positives[i], **costs, loss=losses[i].item(), free_bias=bool(free_bias[i]))
         certificates.append(
             Certificate(
                 weights=coef[i], intercept=float(intercept[i]), counts=counts, problem=problem, **numbers, **digests

@@ -18,12 +18,18 @@ from .training import Plan
 Weights = NDArray[np.float64]
 
 
-def binary_problems(classes: NDArray[Any], C: float, class_weights: Weights, rho: float) -> list[BinaryProblem]:
+def binary_problems(
+    classes: NDArray[Any], C: float, class_weights: Weights, rho: float, free_bias: bool = False
+) -> list[BinaryProblem]:
     """State the problems; against the rest, a class weight counts for its own class only, as in LIBLINEAR."""
     costs = C * class_weights
+    rho = 0.0 if free_bias else rho
     if len(classes) == 2:
-        return [BinaryProblem(classes[1], float(costs[1]), float(costs[0]), rho)]
-    return [BinaryProblem(label, float(cost), C, rho) for label, cost in zip(classes, costs, strict=True)]
+        return [BinaryProblem(classes[1], float(costs[1]), float(costs[0]), rho, free_bias=free_bias)]
+    return [
+        BinaryProblem(label, float(cost), C, rho, free_bias=free_bias)
+        for label, cost in zip(classes, costs, strict=True)
+    ]
 
 
 def train_each(

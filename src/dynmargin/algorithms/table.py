@@ -17,6 +17,7 @@ ALGORITHMS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "pfm": (".pfm", "train_pfm", {}),
     "newton": (".newton", "train_newton", {}),
     "dcd": (".dcd", "train_dcd", {}),
+    "decomposition": (".decomposition", "train_decomposition", {}),
     "mpu": (".mpu", "train_mpu", {}),
     "romma": (".romma", "train_romma", {}),
     "alma": (".alma", "train_alma", {}),
