@@ -25,7 +25,7 @@ export HYPOTHESIS_STORAGE_DIRECTORY := $(CURDIR)/$(VENV)/hypothesis
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/with-plots
-	$(BIN)/python examples/demo.py $(VENV)/convergence.png
+	$(BIN)/dynmargin demo $(VENV)/convergence.png
 
 test: $(VENV)/with-test
 	$(BIN)/python -m pytest

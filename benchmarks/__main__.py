@@ -3,7 +3,10 @@
 import argparse
 import os
 
+from . import command as end_to_end
 from . import compare as comparison
+from . import reading as reader
+from . import scaling
 from .sets import HARD, VARIED
 
 GROUPS = {"varied": ",".join(VARIED), "hard": ",".join(HARD)}
@@ -22,8 +25,23 @@ def main():
     compare.add_argument("--data-dir", default=os.environ.get("DYNMARGIN_DATA"), help="default: DYNMARGIN_DATA")
     compare.add_argument("--out", default="benchmark-results", help="folder for raw figures and pictures")
     compare.set_defaults(run=comparison.compare)
+    scale = commands.add_parser("scaling", help=scaling.__doc__.splitlines()[0], description=scaling.__doc__)
+    scale.add_argument("--series", default="rows,features,features-tall,epsilon,epsilon-tall,C,C-tall")
+    scale.add_argument("--rows", default="1e4,3e4,1e5,3e5,1e6", help="for the series of rows; 3e6 needs 12 GB")
+    scale.add_argument("--limit", type=float, default=60.0, help="seconds after which an algorithm is given up")
+    scale.add_argument("--out", default="benchmark-results", help="folder for raw figures and the picture")
+    scale.set_defaults(run=scaling.run)
+    reading = commands.add_parser("reading", help=reader.__doc__, description=reader.__doc__)
+    reading.add_argument("--megabytes", type=float, default=200.0)
+    reading.add_argument("--runs", type=int, default=3)
+    reading.set_defaults(run=reader.reading)
+    command = commands.add_parser("command", help=end_to_end.__doc__, description=end_to_end.__doc__)
+    command.add_argument("--runs", type=int, default=15)
+    command.add_argument("--data-dir", default=os.environ.get("DYNMARGIN_DATA"), help="default: DYNMARGIN_DATA")
+    command.set_defaults(run=end_to_end.command)
     arguments = parser.parse_args()
-    arguments.sets = ",".join(GROUPS.get(name, name) for name in arguments.sets.split(","))
+    if hasattr(arguments, "sets"):
+        arguments.sets = ",".join(GROUPS.get(name, name) for name in arguments.sets.split(","))
     arguments.run(arguments)
 
 

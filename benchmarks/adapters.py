@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,12 @@ from dynmargin.classifiers.table import make
 from dynmargin.peers import Cyanure, Liblinear, Peer, ScikitLearnSGD, ScikitLearnSVC, Solution, small_csr
 
 LADDER = [float(f"{10.0**-e:.3g}") for e in np.arange(-1, 8.01, 0.25)]  # from the loosest tolerance to the tightest
+
+# The iterations that a library allows by default are not to be in the way of its tolerance.
+LINEAR_SVC = {
+    "LinearSVC dual": partial(ScikitLearnSVC, 10**7),
+    "LinearSVC primal": partial(ScikitLearnSVC, 10**4, dual=False),
+}
 
 
 @dataclass
@@ -76,9 +83,7 @@ def adapters(names=None):
         Ours("Newton float32"),
         Ours("MaxMargin float32"),
         Ours("MaxMargin float64", dtype="float64"),
-        # The iterations that a library allows by default are not to be in the way of its tolerance.
-        Theirs("LinearSVC dual", ScikitLearnSVC(10**7)),
-        Theirs("LinearSVC primal", ScikitLearnSVC(10**4, dual=False)),
+        *(Theirs(name, make_peer()) for name, make_peer in LINEAR_SVC.items()),
         Theirs("liblinear -s 1", Liblinear(solver=1)),
         Theirs("liblinear -s 2", Liblinear(solver=2)),
         Theirs("cyanure", Cyanure(5000)),

@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
+#include "dynmargin/dual/decomposition.hpp"
 #include "dynmargin/dual/dual_trainer.hpp"
 
 using namespace nb::literals;
@@ -24,6 +25,7 @@ void bind_dual(nb::module_& m) {
       .def(
           "__init__",
           [](GainSchedule* self, int depth, int most_rounds, double worthwhile, double above_mean, double near) {
+            if (depth < 0) throw std::invalid_argument("depth must not be negative");
             new (self) GainSchedule{depth, most_rounds, worthwhile, above_mean, near};
           },
           "depth"_a, "most_rounds"_a, "worthwhile"_a, "above_mean"_a, "near"_a)
@@ -65,4 +67,28 @@ void bind_dual(nb::module_& m) {
           "model",
           [](const DualTrainer& self) { return std::pair{to_numpy(self.bounds().w()), self.bounds().scale()}; },
           "The best weights found at a check, their augmented coordinate last, and the scale that is best for them.");
+
+  nb::class_<Decomposition>(m, "Decomposition", "A run of a decomposition SVM, advanced in slices.")
+      .def(
+          "__init__",
+          [](Decomposition* self, std::shared_ptr<PackedRows> rows, std::shared_ptr<Problem> problem, double tolerance,
+             std::uint64_t seed) {
+            require_rows(*rows, *problem);
+            if (!problem->free_bias) throw std::invalid_argument("decomposition needs a problem with a free bias");
+            new (self) Decomposition(std::move(rows), std::move(problem), tolerance, seed);
+          },
+          "rows"_a, "problem"_a, "tolerance"_a, "seed"_a)
+      .def("advance", &Decomposition::advance, "seconds"_a, "max_updates"_a = largest_count,
+           nb::call_guard<nb::gil_scoped_release>(), "Train for about that many seconds, or until something happens.")
+      .def("check", &Decomposition::check, nb::call_guard<nb::gil_scoped_release>(),
+           "Bounds of the moment, in one pass over the rows.")
+      .def_prop_ro("updates", &Decomposition::iterations)
+      .def_prop_ro("full_passes", &Decomposition::full_passes)
+      .def_prop_ro("visits", &Decomposition::visits)
+      .def_prop_ro("n_active", &Decomposition::n_active)
+      .def(
+          "dual_weights", [](const Decomposition& self) { return to_numpy(self.dual_weights()); }, "One a row.")
+      .def(
+          "model", [](const Decomposition& self) { return std::pair{to_numpy(self.best_w()), self.best_scale()}; },
+          "The best weights found at a check, their bias last, and the scale that is best for them.");
 }

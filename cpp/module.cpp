@@ -20,6 +20,7 @@ using namespace dynmargin;
 
 void bind_dual(nb::module_& m);
 void bind_rescaling(nb::module_& m);
+void bind_text(nb::module_& m);
 
 namespace {
 
@@ -102,7 +103,7 @@ void bind_data(nb::module_& m) {
       .def(
           "__init__",
           [](Problem* self, Vector<std::int8_t> sides, double rho, double C_negative, double C_positive,
-             std::optional<Vector<double>> weight, bool hinge) {
+             std::optional<Vector<double>> weight, bool hinge, bool free_bias) {
             if (weight && weight->shape(0) != sides.shape(0))
               throw std::invalid_argument("sample_weight and sides differ in length");
             Problem problem{copy_of(sides),
@@ -110,11 +111,13 @@ void bind_data(nb::module_& m) {
                             C_negative,
                             C_positive,
                             weight ? copy_of(*weight) : std::vector<double>{},
-                            hinge ? Loss::hinge : Loss::squared_hinge};
+                            hinge ? Loss::hinge : Loss::squared_hinge,
+                            free_bias};
             problem.require_valid();
             new (self) Problem(std::move(problem));
           },
-          "sides"_a, "rho"_a, "C_negative"_a, "C_positive"_a, "sample_weight"_a = nb::none(), "hinge"_a = false)
+          "sides"_a, "rho"_a, "C_negative"_a, "C_positive"_a, "sample_weight"_a = nb::none(), "hinge"_a = false,
+          "free_bias"_a = false)
       .def_prop_ro("hard_margin", &Problem::hard_margin)
       .def(
           "digest",
@@ -296,4 +299,5 @@ NB_MODULE(_core, m) {
   bind_newton(m);
   bind_dual(m);
   bind_rescaling(m);
+  bind_text(m);
 }

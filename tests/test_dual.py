@@ -1,11 +1,16 @@
 """The algorithms that also take back: DCD, MPU and decomposition."""
 
+import lzma
+
 import numpy as np
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from reference.optimum import best_soft_margin
+from sklearn.datasets import load_svmlight_file
+from sklearn.exceptions import ConvergenceWarning
 
-from dynmargin import DCDClassifier, MPUClassifier
+from dynmargin import DCDClassifier, DecompositionSVMClassifier, MPUClassifier
 
 CLASSIFIERS = [DCDClassifier(), MPUClassifier(), MPUClassifier(schedule="paper", gap=2.0)]
 
@@ -72,3 +77,60 @@ def test_its_own_rule_may_end_it_above_epsilon(breast_cancer, recwarn):
     assert not classifier.certificate_.achieved
     assert classifier.certificate_.gap < 1e-6
     assert not recwarn.list
+
+
+@pytest.mark.parametrize("classifier", [DCDClassifier(), MPUClassifier(), DecompositionSVMClassifier()])
+@pytest.mark.parametrize("updates", [1, 7, 500])
+def test_limits_are_kept_and_leave_a_certificate(classifier, updates, breast_cancer):
+    X, y = breast_cancer
+    classifier.set_params(epsilon=1e-12, max_updates=updates, max_time=None, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="max_updates"):
+        classifier.fit(X, y)
+    assert classifier.n_updates_ == updates
+    assert classifier.certificate_.verify(X, y)
+    classifier.set_params(max_updates=None, max_time=1e-9)
+    with pytest.warns(ConvergenceWarning, match="max_time"):
+        classifier.fit(X, y)
+    assert classifier.certificate_.verify(X, y)
+
+
+@pytest.mark.parametrize("classifier", [DCDClassifier(), MPUClassifier()])
+def test_classes_that_cannot_be_separated_are_told(classifier):
+    X, y = np.array([[1.0], [1.0], [2.0], [0.0]]), [0, 1, 1, 0]
+    classifier.set_params(C=np.inf, epsilon=0.01, fit_intercept=True, intercept_scaling=1.0, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="not separable"):
+        assert classifier.fit(X, y).stop_reason_ == "inseparable"
+
+
+def test_patterns_of_length_zero_end_the_hard_margin():
+    X, y = np.array([[0.0], [1.0], [-1.0]]), [1, 1, 0]
+    for classifier in (DCDClassifier(C=np.inf, fit_intercept=False), MPUClassifier(C=np.inf, fit_intercept=False)):
+        with pytest.warns(ConvergenceWarning, match="not separable"):
+            classifier.fit(X, y)
+
+
+def test_tiny_data_is_no_obstacle(rng):
+    """The best dual weights are as large as 1 / margin²."""
+    X, y = np.r_[rng.normal(size=(20, 3)) + 3, rng.normal(size=(20, 3)) - 3] * 1e-12, np.repeat([0, 1], 20)
+    for classifier in (DCDClassifier(C=np.inf, fit_intercept=False), MPUClassifier(C=np.inf, fit_intercept=False)):
+        assert classifier.fit(X, y).certificate_.achieved
+        assert classifier.certificate_.verify(X, y)
+
+
+@pytest.mark.parametrize(
+    ("file", "n_features", "best"), [("adult/a9a.xz", 123, 85.295e-4), ("web/w8a.xz", 300, 211.033e-4)]
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # "this will take long"
+def test_the_papers_data_are_certified(file, n_features, best, data_dir):
+    """Delta = 1, rho = 1; for the decomposition SVM, on Adult only, the margin is geometric (85.296e-4)."""
+    with lzma.open(data_dir / file) as opened:
+        X, y = load_svmlight_file(opened, n_features=n_features)
+    classifiers = [DCDClassifier(C=0.5, random_state=0), MPUClassifier(C=0.5, random_state=0)]
+    if file.startswith("adult"):
+        classifiers.append(DecompositionSVMClassifier(C=0.5, random_state=0))
+    for classifier in classifiers:
+        certificate = classifier.fit(X, y).certificate_
+        assert certificate.achieved
+        assert 0.99 * best < certificate.margin < best * (1 + 1e-4)
+        assert certificate.upper_bound > best * (1 - 1e-5)
+        assert certificate.verify(X, y)

@@ -34,6 +34,31 @@ assert outcome.certificate.achieved and outcome.certificate.verify(X, y)
     assert modules_after(code).isdisjoint({"scipy", "sklearn"})
 
 
+def test_the_commands_need_numpy_only(tmp_path):
+    (tmp_path / "data").write_text("1 1:1\n-1 2:1\n")
+    data, model = str(tmp_path / "data"), str(tmp_path / "model.npz")
+    code = f"""
+from dynmargin.cli.main import main
+assert main(["train", "-q", {data!r}, {model!r}]) == 0
+assert main(["train", "-q", {data!r}, {model!r}, "--algorithm", "pdm"]) == 0
+assert main(["predict", "-q", {data!r}, {model!r}]) == 0
+assert main(["info", {model!r}]) == 0
+assert main(["verify", {model!r}, {data!r}]) == 0
+"""
+    assert modules_after(code).isdisjoint({"scipy", "sklearn", "pyarrow", "matplotlib", "pandas"})
+
+
+def test_the_help_does_not_even_need_numpy():
+    code = """
+from dynmargin.cli.main import main
+try:
+    main(["--help"])
+except SystemExit:
+    pass
+"""
+    assert "numpy" not in modules_after(code)
+
+
 def test_names_are_found_and_listed():
     import dynmargin
 

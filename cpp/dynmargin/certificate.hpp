@@ -87,8 +87,9 @@ inline Bound margin_of_weights(const MatrixView& matrix, const Problem& problem,
       },
       matrix);
 
-  // Without an augmentation there is no intercept to have.
-  if (!finite || (problem.rho == 0 && b != 0)) return {-std::numeric_limits<double>::infinity(), 0};
+  // Without an augmentation there is no intercept to have, unless it is free: then margins are geometric.
+  if (!finite || (problem.rho == 0 && b != 0 && !problem.free_bias))
+    return {-std::numeric_limits<double>::infinity(), 0};
   if (hard) {
     if (!(norm2 > smallest_square)) return {-std::numeric_limits<double>::infinity(), 0};
     const double norm = std::sqrt(norm2), margin = smallest / norm;
@@ -199,6 +200,9 @@ inline Bound bound_of_counts(const MatrixView& matrix, const Problem& problem, s
         }
       },
       matrix);
+  // u.a = sum n_k (l_k (u.x_k + b)) for any b only if the two sides have the same sum.
+  if (problem.free_bias && signed_t != 0)
+    throw std::invalid_argument("with a free bias the counts of the two sides must have the same sum");
   if (t == 0) return {std::numeric_limits<double>::infinity(), 0};
 
   const double bias = static_cast<double>(signed_t) * problem.rho;

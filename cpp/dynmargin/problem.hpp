@@ -20,9 +20,11 @@ struct Problem {
   double C_negative = 1, C_positive = 1;
   std::vector<double> sample_weight;  // empty: all ones
   Loss loss = Loss::squared_hinge;
+  bool free_bias = false;  // an unregularised intercept: no augmentation, margins are geometric
 
   void require_valid() const {
     if (!(rho >= 0 && std::isfinite(rho))) throw std::invalid_argument("rho must not be negative or infinite");
+    if (free_bias && rho != 0) throw std::invalid_argument("a free bias needs no augmentation: rho must be 0");
     require_cost(C_negative);
     require_cost(C_positive);
     if (std::isinf(C_negative) != std::isinf(C_positive))

@@ -1,7 +1,7 @@
 """Maximum-margin linear classification with a proof.
 
-Everything public is loaded when it is first used: the certificate and the theory need only NumPy, the classifiers load
-scikit-learn.
+Everything public is loaded when it is first used: certificates, models, readers and the theory need only NumPy, the
+classifiers load scikit-learn.
 """
 
 from importlib import import_module
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .classifiers.alma import ALMAClassifier
     from .classifiers.cramma import CRAMMAClassifier
     from .classifiers.dcd import DCDClassifier
+    from .classifiers.decomposition import DecompositionSVMClassifier
     from .classifiers.margin_perceptron import MarginPerceptronClassifier
     from .classifiers.margitron import MargitronClassifier
     from .classifiers.max_margin import MaxMarginClassifier
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
     from .classifiers.pfm import PFMClassifier
     from .classifiers.romma import ROMMAClassifier
     from .comparison import compare
+    from .data.dataset import DataError
+    from .data.libsvm import read_libsvm
+    from .model import LinearModel
+    from .model_file import ModelFileError, load
     from .schedule import Schedule
 
     __version__ = version("dynmargin")
@@ -34,11 +39,15 @@ _HOMES = {
     "CRAMMAClassifier": ".classifiers.cramma",
     "Certificate": ".certificate",
     "DCDClassifier": ".classifiers.dcd",
+    "DecompositionSVMClassifier": ".classifiers.decomposition",
     "MPUClassifier": ".classifiers.mpu",
     "MICRAClassifier": ".classifiers.micra",
     "MarginPerceptronClassifier": ".classifiers.margin_perceptron",
     "MargitronClassifier": ".classifiers.margitron",
+    "DataError": ".data.dataset",
+    "LinearModel": ".model",
     "MaxMarginClassifier": ".classifiers.max_margin",
+    "ModelFileError": ".model_file",
     "NewtonClassifier": ".classifiers.newton",
     "PDMClassifier": ".classifiers.pdm",
     "PFMClassifier": ".classifiers.pfm",
@@ -48,6 +57,8 @@ _HOMES = {
     "SparseCounts": ".certificate",
     "Verification": ".certificate",
     "compare": ".comparison",
+    "load": ".model_file",
+    "read_libsvm": ".data.libsvm",
 }
 
 __all__ = [
@@ -55,11 +66,15 @@ __all__ = [
     "CRAMMAClassifier",
     "Certificate",
     "DCDClassifier",
+    "DataError",
+    "DecompositionSVMClassifier",
+    "LinearModel",
     "MICRAClassifier",
     "MPUClassifier",
     "MarginPerceptronClassifier",
     "MargitronClassifier",
     "MaxMarginClassifier",
+    "ModelFileError",
     "NewtonClassifier",
     "PDMClassifier",
     "PFMClassifier",
@@ -70,6 +85,8 @@ __all__ = [
     "Verification",
     "__version__",
     "compare",
+    "load",
+    "read_libsvm",
 ]
 
 

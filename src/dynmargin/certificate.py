@@ -90,6 +90,9 @@ class Certificate:
     by the weights and ``dual`` by the counts, scaled to dual weights that respect ``0 <= alpha_k <= C_k``. ``margin``
     and ``upper_bound`` are the same two numbers as 1 / sqrt(2 objective).
 
+    With a free bias (``problem.free_bias``, the decomposition SVM) the margins are geometric: the intercept is not a
+    part of the weights' length, and the counts of the two sides have the same sum.
+
     Attributes
     ----------
     margin : float
@@ -275,7 +278,8 @@ def _bounds(
 def _digest_witnesses(
     problem: BinaryProblem, weights: NDArray[np.float64], intercept: float, counts: SparseCounts
 ) -> int:
-    numbers = [intercept, problem.rho, problem.C_positive, problem.C_negative, float(problem.loss == "hinge")]
+    numbers = [intercept, problem.rho, problem.C_positive, problem.C_negative]
+    numbers += [float(problem.loss == "hinge"), float(problem.free_bias)]
     parts = (np.append(weights, numbers), counts.indices, counts.data, np.array(counts.shape, dtype=np.int64))
     return _core.digest_words(np.concatenate([np.ascontiguousarray(part).view(np.uint64) for part in parts]))
 

@@ -45,9 +45,10 @@ def compare(
 ) -> Any:
     """Train several algorithms on the same rows and tabulate what each has reached, ours and those of other libraries.
 
-    All minimise LinearSVC's objective with the squared hinge (the names with "hinge": with the hinge), with the same
-    ``C`` and an intercept. Ours stop when a gap of ``epsilon`` is proven. A peer gets ``epsilon`` as its tolerance,
-    whatever that means to it, and its own default number of iterations; then we prove what its weights are worth:
+    All minimise LinearSVC's objective with the squared hinge, the same ``C`` and a regularised intercept; those with
+    "hinge" in their name minimise it with the hinge, and "decomposition" leaves the intercept free. Ours stop when a
+    gap of ``epsilon`` is proven. A peer gets ``epsilon`` as its tolerance, whatever that means to it, and its own
+    default number of iterations; then we prove what its weights are worth:
 
     - *margin*: that of the weights at the scale that is best for them ("slack repair"), with every rounding error
       accounted for, as in our own certificates;
@@ -65,8 +66,9 @@ def compare(
     y : array of shape (n_samples,)
         Their labels.
     algorithms : list of str, optional
-        Ours: "alma", "cramma", "dcd", "dcd-hinge", "margin-perceptron", "margitron", "margitron-norm", "max-margin",
-        "micra", "mpu", "mpu-hinge", "newton", "pdm", "pdm-succ", "perceptron", "pfm", "romma", "romma-plain". Peers:
+        Ours: "alma", "cramma", "dcd", "dcd-hinge", "decomposition", "margin-perceptron", "margitron", "margitron-norm",
+        "max-margin", "micra", "mpu", "mpu-hinge", "newton", "pdm", "pdm-succ", "perceptron", "pfm", "romma",
+        "romma-plain". Peers:
         "liblinear-dcd" and "liblinear-newton" (LinearSVC, dual and primal), "sgd" (SGDClassifier, whose intercept is
         not regularised), and when installed "liblinear" (package liblinear-official) and "cyanure". None takes a few
         of both.
@@ -90,10 +92,11 @@ def compare(
     Returns
     -------
     pandas.DataFrame, or list of dict without pandas
-        A row an algorithm, in the order asked for: ``algorithm``, ``loss``, ``gap`` (certified), ``margin``,
+        A row an algorithm, in the order asked for: ``algorithm``, ``problem``, ``gap`` (certified), ``margin``,
         ``upper_bound``, ``achieved`` (whether the gap is at most epsilon), ``updates`` and ``passes`` (missing where a
         peer does not tell), ``seconds``, ``train_accuracy``, ``test_accuracy``, ``stop_reason`` (of peers "tolerance"
-        or "max_iter"). Rows with another ``loss`` answer another problem: their margins are not to be compared.
+        or "max_iter"). Only margins of the same ``problem`` can be compared: "squared hinge", "hinge", "hard margin",
+        or one of these with "free intercept".
 
     Examples
     --------
@@ -139,7 +142,7 @@ class Verdict:
     margin: float
     upper_bound: float
     gap: float
-    loss: str
+    problem: BinaryProblem
 
 
 @dataclass(frozen=True)
@@ -163,7 +166,7 @@ class Entry:
         for certificate in self.certificates:
             upper_bound = certificate.upper_bound if self.ours else bounds[certificate.problem]
             gap = 1 - certificate.margin / upper_bound if upper_bound > 0 else math.inf
-            verdicts.append(Verdict(certificate.margin, upper_bound, gap, certificate.loss))
+            verdicts.append(Verdict(certificate.margin, upper_bound, gap, certificate.problem))
         return max(verdicts, key=lambda verdict: verdict.gap)
 
 
@@ -234,7 +237,7 @@ class Contest:
         """Write an entry as a row of the table."""
         return {
             "algorithm": entry.name,
-            "loss": verdict.loss,
+            "problem": _describe(verdict.problem),
             "gap": verdict.gap,
             "margin": verdict.margin,
             "upper_bound": verdict.upper_bound,
@@ -319,6 +322,11 @@ def _curve(history: list[Check], n_problems: int) -> list[tuple[float, float]]:
         if len(gaps) == n_problems:
             curve.append((check.time, max(gaps.values())))
     return curve
+
+
+def _describe(problem: BinaryProblem) -> str:
+    kind = "hard margin" if np.isinf(problem.C_positive) else problem.loss.replace("_", " ")
+    return kind + (", free intercept" if problem.free_bias else "")
 
 
 def _table(records: list[dict[str, Any]]) -> Any:

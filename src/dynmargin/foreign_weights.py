@@ -17,7 +17,7 @@ Vector = NDArray[np.float64]
 def certify_weights(
     X: Any, y: Any, problem: BinaryProblem, weights: Vector, intercept: float, *, epsilon: float
 ) -> Certificate:
-    """Prove what weights are worth for a problem with the squared hinge or the hard margin.
+    """Prove what weights are worth for the squared hinge or the hard margin, with LinearSVC's intercept.
 
     The margin is that of the weights at the scale that is best for them ("slack repair"). At the optimum the slacks are
     the dual weights, up to a factor (`algorithms.newton` rests on the same); any non-negative numbers prove some upper
@@ -34,8 +34,8 @@ def certify_weights(
     epsilon : float
         The gap that was asked for.
     """
-    if problem.loss != "squared_hinge":
-        raise ValueError("the slacks are dual weights for the squared hinge only")
+    if problem.loss != "squared_hinge" or problem.free_bias:
+        raise ValueError("the slacks are dual weights for the squared hinge with a regularised intercept only")
     sides = problem.sides(y, None)
     scores = sides * (np.asarray(X @ weights).ravel() + intercept)
     penalty = 2 * np.where(sides > 0, problem.C_positive, problem.C_negative)

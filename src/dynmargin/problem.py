@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 from . import _core
 
+Loss = Literal["squared_hinge", "hinge"]
+
 
 @dataclass(frozen=True)
 class BinaryProblem:
@@ -24,13 +26,21 @@ class BinaryProblem:
         ``intercept_scaling``, the paper's augmentation; 0 without an intercept.
     loss : {"squared_hinge", "hinge"}
         The 2-norm or the 1-norm soft margin.
+    free_bias : bool
+        Whether the intercept is not regularised, as in SVM-light and LIBSVM; `rho` is 0 then.
     """
 
     positive: Any
     C_positive: float
     C_negative: float
     rho: float
-    loss: Literal["squared_hinge", "hinge"] = "squared_hinge"
+    loss: Loss = "squared_hinge"
+    free_bias: bool = False
+
+    @property
+    def intercept_unit(self) -> float:
+        """What the last coordinate of a model is multiplied by to be its intercept."""
+        return 1.0 if self.free_bias else self.rho
 
     def sides(self, y: Any, sample_weight: NDArray[np.float64] | None) -> NDArray[np.int8]:
         """+1 and -1 for the two sides, 0 for rows of zero weight, which are left out."""
@@ -42,5 +52,11 @@ class BinaryProblem:
     def to_core(self, sides: NDArray[np.int8], sample_weight: NDArray[np.float64] | None = None) -> _core.Problem:
         """State the problem over the rows that stand on these sides."""
         return _core.Problem(
-            sides, self.rho, self.C_negative, self.C_positive, sample_weight, hinge=self.loss == "hinge"
+            sides,
+            self.rho,
+            self.C_negative,
+            self.C_positive,
+            sample_weight,
+            hinge=self.loss == "hinge",
+            free_bias=self.free_bias,
         )

@@ -118,7 +118,7 @@ class Task:
                 self.core_problem,
                 self.digests,
                 w[:-1] * factor,
-                float(w[-1]) * factor * self.problem.rho,
+                float(w[-1]) * factor * self.problem.intercept_unit,
                 counts,
                 epsilon=epsilon,
                 directional_margin=directional_margin,

@@ -3,21 +3,27 @@
 import numpy as np
 
 
-def best_soft_margin(X, sides, rho, penalty):
-    """gamma_d = 1 / sqrt(2 min P), P = ‖w‖² / 2 + sum penalty_k / 2 max(0, 1 - l_k w.[x_k, rho])²."""
+def best_soft_margin(X, sides, rho, penalty, free_bias=False):
+    """gamma_d = 1 / sqrt(2 min P), P = ‖w‖² / 2 + sum penalty_k / 2 max(0, 1 - l_k w.[x_k, rho])².
+
+    With a free bias its coordinate does not count in ‖w‖: the best geometric margin.
+    """
     Y = sides[:, None] * np.column_stack([X, np.full(len(X), rho)])
     penalty = np.broadcast_to(penalty, len(Y)).astype(float)
+    counts = np.ones(Y.shape[1])
+    if free_bias:
+        counts[-1] = 0
 
     def objective(w):
-        return w @ w / 2 + penalty @ np.maximum(0, 1 - Y @ w) ** 2 / 2
+        return counts @ w**2 / 2 + penalty @ np.maximum(0, 1 - Y @ w) ** 2 / 2
 
     w = np.zeros(Y.shape[1])
     for _ in range(200):
         active = Y @ w < 1
-        gradient = w - Y.T @ (penalty * np.maximum(0, 1 - Y @ w))
+        gradient = counts * w - Y.T @ (penalty * np.maximum(0, 1 - Y @ w))
         if np.linalg.norm(gradient) < 1e-13 * (1 + np.linalg.norm(w)):
             break
-        hessian = np.eye(len(w)) + (Y[active] * penalty[active, None]).T @ Y[active]
+        hessian = np.diag(counts) + (Y[active] * penalty[active, None]).T @ Y[active]
         step, size = np.linalg.solve(hessian, gradient), 1.0
         while objective(w - size * step) > objective(w) and size > 1e-12:
             size /= 2

@@ -2,13 +2,12 @@
 
 import inspect
 import logging
-import math
+import os
 import time
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -21,8 +20,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from .. import _core
 from ..matrix import as_matrix
+from ..model import LinearModel
+from ..one_vs_rest import binary_problems, shortfall, train_each
 from ..outcome import Outcome
 from ..problem import BinaryProblem
 from ..schedule import Schedule
@@ -140,20 +140,10 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
             started=started,
             warn=once(warn_caller),
         )
-        matrix = as_matrix(X)
-        rows = _core.pack(matrix)
-        outcomes: list[Outcome] = []
-        sides: list[NDArray[np.int8]] = []
         with visible_log(self.verbose):
-            for index, problem in enumerate(problems):
-                interrupted = any(outcome.stop_reason == "interrupted" for outcome in outcomes)
-                deadline = self._deadline(started, len(problems) - index, interrupted)
-                task = Task(matrix, rows, problem, y, weight, index)
-                sides.append(task.sides)
-                outcome = self._train(task, replace(plan, deadline=deadline))
-                outcomes.append(replace(outcome, stop_reason="interrupted") if interrupted else outcome)
+            outcomes = train_each(as_matrix(X), y, weight, problems, plan, self.max_time, self._train)
         self.classes_ = classes
-        self._publish(outcomes, sides)
+        self._publish(outcomes, [problem.sides(y, weight) for problem in problems])
         return self
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -193,6 +183,49 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
         labels: NDArray[Any] = self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
         return labels
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to one file, as a whole or not at all; `dynmargin.load` reads it.
+
+        Parameters
+        ----------
+        path : path
+            Where to; by custom it ends with ``.npz``.
+        """
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        parameters = {"estimator": type(self).__name__, **self.get_params(), "stop_reason": self.stop_reason_}
+        LinearModel(
+            self.classes_,
+            self.coef_,
+            self.intercept_,
+            bias=self.certificate_.problem.rho,
+            certificates=tuple(self.certificates_),
+            feature_names=None if names is None else np.asarray(names, dtype=np.str_),
+            parameters=parameters,
+        ).save(path)
+
+    def to_sklearn(self) -> Any:
+        """Give the same model as a fitted ``sklearn.svm.LinearSVC``, for tools that know that class only (skl2onnx).
+
+        Returns
+        -------
+        sklearn.svm.LinearSVC
+            Its predictions are ours; what is proven about them does not come along.
+        """
+        from sklearn.svm import LinearSVC
+
+        check_is_fitted(self)
+        twin = LinearSVC(
+            C=self.C,
+            fit_intercept=self.fit_intercept,
+            intercept_scaling=self.intercept_scaling,
+            class_weight=self.class_weight,
+        )
+        for name in ("classes_", "coef_", "intercept_", "n_iter_", "n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):
+                setattr(twin, name, getattr(self, name))
+        return twin
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -201,16 +234,9 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
     def _problems(
         self, classes: NDArray[Any], y: NDArray[Any], sample_weight: NDArray[np.float64] | None
     ) -> list[BinaryProblem]:
-        """One problem for two classes, one a class for more.
-
-        Against the rest, a class weight counts for its own class only, as in LIBLINEAR.
-        """
-        C = float(self.C)
+        """State the problems; a subclass may check its own parameters against them."""
         rho = float(self.intercept_scaling) if self.fit_intercept else 0.0
-        costs = C * self._class_weights(classes, y, sample_weight)
-        if len(classes) == 2:
-            return [BinaryProblem(classes[1], float(costs[1]), float(costs[0]), rho)]
-        return [BinaryProblem(label, float(cost), C, rho) for label, cost in zip(classes, costs, strict=True)]
+        return binary_problems(classes, float(self.C), self._class_weights(classes, y, sample_weight), rho)
 
     def _class_weights(
         self, classes: NDArray[Any], y: NDArray[Any], sample_weight: NDArray[np.float64] | None
@@ -226,13 +252,6 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
         if not (np.isfinite(weights).all() and (weights > 0).all()):
             raise ValueError(f"class_weight must be positive and finite, got {self.class_weight!r}")
         return weights
-
-    def _deadline(self, started: float, tasks_left: int, interrupted: bool) -> float:
-        """Share the time left evenly among the tasks left; after Ctrl-C the rest get a first slice only."""
-        now = time.perf_counter()
-        if interrupted:
-            return now
-        return math.inf if self.max_time is None else now + (started + self.max_time - now) / tasks_left
 
     def _publish(self, outcomes: list[Outcome], sides: list[NDArray[np.int8]]) -> None:
         self.certificates_ = [outcome.certificate for outcome in outcomes]
@@ -256,8 +275,5 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
                 upper_bound = outcome.certificate.upper_bound
                 scale = 1 / (upper_bound**2 * counts.sum()) if upper_bound > 0 else 0.0
             row[place[counts.indices]] = scale * side[counts.indices] * counts.data
-        short = [(outcome.certificate.gap, i) for i, outcome in enumerate(outcomes) if outcome.shortfall()]
-        if short:
-            most = max(short)[1]
-            prefix = f"{len(short)} of {len(outcomes)} classes fell short, class {self.classes_[most]} most: "
-            warn_caller((prefix if len(outcomes) > 1 else "") + str(outcomes[most].shortfall()))
+        if message := shortfall(outcomes, self.classes_):
+            warn_caller(message)

@@ -36,8 +36,10 @@ class DCDClassifier(TwoLosses):
 
     Attributes
     ----------
-    certificate_, certificates_, coef_, intercept_, classes_, n_updates_, n_iter_, history_, stop_reason_, support_
+    certificate_, certificates_, coef_, intercept_, classes_, n_updates_, n_iter_, history_, support_
         As in `PDMClassifier`; the counts of a certificate are the dual weights, scaled and rounded to integers.
+    stop_reason_ : str
+        As in `PDMClassifier`, and "own rule" when that was met before ``epsilon`` was proven.
     dual_coef_ : array of shape (1, n_support) or (n_classes, n_support)
         Signed dual weights, scaled so that their product with the rows is about ``coef_``.
 

@@ -6,15 +6,13 @@ from typing import Any, ClassVar
 from sklearn.utils._param_validation import StrOptions
 
 from ..algorithms.choice import choose
-from ..algorithms.dcd import train_dcd
-from ..algorithms.newton import train_newton
-from ..algorithms.pdm import train_pdm
+from ..algorithms.table import find
 from ..outcome import Outcome
 from ..task import Task
 from ..training import Plan
 from .base import MarginClassifier
 
-ALGORITHMS = {"pdm": train_pdm, "newton": train_newton, "dcd": train_dcd}
+ALGORITHMS = {"newton", "dcd", "pdm"}
 
 
 class MaxMarginClassifier(MarginClassifier):
@@ -89,4 +87,4 @@ class MaxMarginClassifier(MarginClassifier):
     def _train(self, task: Task, plan: Plan) -> Outcome:
         name, reason = choose(task, plan.epsilon) if self.algorithm == "auto" else (self.algorithm, "as asked")
         self.algorithm_ = f"{name}: {reason}"
-        return ALGORITHMS[name](task, plan)
+        return find(name)(task, plan)

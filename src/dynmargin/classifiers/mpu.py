@@ -45,8 +45,10 @@ class MPUClassifier(TwoLosses):
 
     Attributes
     ----------
-    certificate_, certificates_, coef_, intercept_, classes_, n_updates_, n_iter_, history_, stop_reason_, support_
+    certificate_, certificates_, coef_, intercept_, classes_, n_updates_, n_iter_, history_, support_
         As in `PDMClassifier`; a count is how often a pattern was learned and not unlearned again.
+    stop_reason_ : str
+        As in `PDMClassifier`, and "own rule" when that was met before ``epsilon`` was proven.
     dual_coef_ : array of shape (1, n_support) or (n_classes, n_support)
         Signed counts, scaled so that their product with the rows is about ``coef_``.
 

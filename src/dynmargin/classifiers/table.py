@@ -12,6 +12,7 @@ ESTIMATORS: dict[str, tuple[str, dict[str, Any]]] = {
     "cramma": ("CRAMMAClassifier", {}),
     "dcd": ("DCDClassifier", {}),
     "dcd-hinge": ("DCDClassifier", {"loss": "hinge"}),
+    "decomposition": ("DecompositionSVMClassifier", {}),
     "margin-perceptron": ("MarginPerceptronClassifier", {}),
     "margitron": ("MargitronClassifier", {}),
     "margitron-norm": ("MargitronClassifier", {"growth": "norm"}),

@@ -1,0 +1,43 @@
+"""dynmargin data convert: between the formats of data."""
+
+import argparse
+from typing import Any
+
+from .exit_codes import DONE
+from .reading import DATA_HELP, FORMATS, notice
+
+EPILOG = """examples:
+  dynmargin data convert a9a.xz a9a/                        # a folder that opens at once
+  dynmargin data convert covtype.csv.xz covtype.libsvm --label -1
+
+The format is told by the name: .csv, .tsv, .parquet, .npz, a name that ends with / for a folder, else LIBSVM text; .gz,
+.bz2 or .xz after it compresses. LIBSVM text is written one-based.
+exit codes: 0 done, 3 failed"""
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser("data", help="convert data between formats")
+    actions = parser.add_subparsers(metavar="ACTION", required=True, dest="action")
+    convert = actions.add_parser("convert", help="read one format and write another", epilog=EPILOG)
+    convert.add_argument("data", metavar="IN", help=DATA_HELP)
+    convert.add_argument("out", metavar="OUT", help="what to write; - for standard output")
+    convert.add_argument("--from", choices=FORMATS, dest="format", help="of IN; by default told by its name")
+    convert.add_argument("--to", choices=FORMATS, help="of OUT; by default told by its name")
+    convert.add_argument(
+        "--label", help="name or number (1 is the first, -1 the last) of the label's column in a table"
+    )
+    convert.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Read and write."""
+    from ..data.formats import read_dataset, write_dataset
+
+    dataset = read_dataset(arguments.data, arguments.format, label=arguments.label)
+    for message in dataset.notices:
+        notice(message)
+    if dataset.y is None:
+        notice(f"{arguments.data} has no labels; in a table --label names their column")
+    write_dataset(dataset, arguments.out, arguments.to)
+    return DONE

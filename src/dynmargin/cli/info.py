@@ -1,0 +1,44 @@
+"""dynmargin info: what is in a model file."""
+
+import argparse
+from typing import Any
+
+from .exit_codes import DONE
+
+EPILOG = """example:
+  dynmargin info a9a.npz
+
+The certificate is shown as it is stored; verify proves it.
+exit codes: 0 done, 3 failed"""
+
+
+def add_to(commands: Any) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser("info", help="show what is in a model file", epilog=EPILOG)
+    parser.add_argument("model", metavar="MODEL", help="the file; - for standard input")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print it line by line."""
+    from ..fitting import label_text
+    from ..model_file import load
+
+    model = load(arguments.model)
+    print(f"classes       {' '.join(label_text(label) for label in model.classes)}")
+    print(f"features      {model.n_features}{'' if model.feature_names is None else ', with names'}")
+    print(f"bias          {model.bias:g}")
+    if model.first_index is not None:
+        print(f"first index   {model.first_index}")
+    for name, value in model.parameters.items():
+        if value not in (None, {}):
+            print(f"{name:13} {value}")
+    if not model.certificates:
+        print("certificate   none")
+    for certificate in model.certificates:
+        label = f" of class {label_text(certificate.problem.positive)}" if len(model.certificates) > 1 else ""
+        counts = certificate.counts
+        print(f"certificate{label}\n  {certificate}")
+        print(f"  counts on {counts.nnz} of {counts.shape[0]} rows, {counts.sum()} in all")
+        print(f"  data {certificate.data_digest:016x}, whatever its order {certificate.rows_digest:016x}")
+    return DONE

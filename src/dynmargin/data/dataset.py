@@ -1,0 +1,99 @@
+"""What a file holds: rows, perhaps labels and names; and what is said when it cannot be read."""
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class DataError(ValueError):
+    """A file that cannot be read as data, with the place where it goes wrong if there is one.
+
+    Attributes
+    ----------
+    reason, path : str
+        What is wrong, and in which file.
+    line, column : int or None
+        Where, counted from 1; columns count bytes. For a compressed file the place is in the unpacked text.
+    """
+
+    def __init__(self, reason: str, path: str, line: int | None = None, column: int | None = None) -> None:
+        super().__init__(reason, path, line, column)
+        self.reason, self.path, self.line, self.column = reason, path, line, column
+
+    def __str__(self) -> str:
+        place = "" if self.line is None else f", line {self.line}, column {self.column}"
+        return f"{self.path}{place}: {self.reason}"
+
+
+@dataclass(frozen=True, eq=False)
+class Csr:
+    """The three arrays of a sparse matrix, under scipy's names but without scipy."""
+
+    data: NDArray[Any]
+    indices: NDArray[Any]
+    indptr: NDArray[Any]
+    shape: tuple[int, int]
+
+    def tocsr(self) -> Self:
+        """Be what `as_matrix` asks any sparse matrix for."""
+        return self
+
+    def __getitem__(self, rows: NDArray[np.int64]) -> "Csr":
+        """Copy some rows out, in the order given."""
+        lengths = np.diff(self.indptr)[rows]
+        indptr = np.concatenate([[0], np.cumsum(lengths)])
+        taken = np.arange(indptr[-1]) + np.repeat(self.indptr[:-1][rows] - indptr[:-1], lengths)
+        return Csr(self.data[taken], self.indices[taken], indptr.astype(self.indptr.dtype), (len(rows), self.shape[1]))
+
+    def with_columns(self, n_columns: int) -> "Csr":
+        """Have that many columns; entries beyond them are dropped."""
+        if self.shape[1] <= n_columns:
+            return replace(self, shape=(self.shape[0], n_columns))
+        kept = self.indices < n_columns
+        indptr = np.concatenate([[0], np.cumsum(kept)])[self.indptr].astype(self.indptr.dtype)
+        return Csr(self.data[kept], self.indices[kept], indptr, (self.shape[0], n_columns))
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Rows as read.
+
+    Attributes
+    ----------
+    X : Csr or array
+        The rows; float32 or float64.
+    y : array or None
+        Their labels, if there are any.
+    feature_names : array of str or None
+        The names of the columns, where the file has names.
+    first_index : int or None
+        Where the file's indices begin, 0 or 1, for LIBSVM text.
+    notices : tuple of str
+        What a user should be told.
+    """
+
+    X: Csr | NDArray[Any]
+    y: NDArray[Any] | None
+    feature_names: NDArray[np.str_] | None = None
+    first_index: int | None = None
+    notices: tuple[str, ...] = ()
+
+    def aligned(self, names: NDArray[np.str_] | None) -> Self:
+        """Put the columns into the order of `names`, where both have names; others are dropped."""
+        if names is None or self.feature_names is None or np.array_equal(names, self.feature_names):
+            return self
+        places = {name: j for j, name in enumerate(self.feature_names.tolist())}
+        if missing := [name for name in names.tolist() if name not in places]:
+            raise ValueError(f"the data have no column {missing[0]!r}, which the model needs")
+        assert not isinstance(self.X, Csr)  # what has names is a table
+        return replace(self, X=self.X[:, [places[name] for name in names.tolist()]], feature_names=names)
+
+    def csr(self) -> Csr:
+        """Give the rows in sparse form, zeros left out of dense ones."""
+        if isinstance(self.X, Csr):
+            return self.X
+        rows, columns = np.nonzero(self.X)
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(self.X)))])
+        return Csr(self.X[rows, columns], columns, indptr, self.X.shape)

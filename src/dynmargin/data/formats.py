@@ -1,0 +1,104 @@
+"""Which format a file has, and how it is read and written."""
+
+import bz2
+import gzip
+import lzma
+import os
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any, BinaryIO, Literal, cast
+
+from ..matrix import as_matrix
+from ..whole_file import STDOUT, whole_file
+from . import binary, libsvm, npz
+from .archives import contents, name_of, without_compression
+from .dataset import Csr, DataError, Dataset
+
+Format = Literal["libsvm", "csv", "tsv", "parquet", "npz", "folder"]
+FORMATS: tuple[Format, ...] = ("libsvm", "csv", "tsv", "parquet", "npz", "folder")
+_SUFFIXES: dict[str, Format] = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".npz": "npz"}
+
+
+def format_of(path: str) -> Format:
+    """Tell by the name: a folder, or one of four suffixes (before .gz and the like); anything else is LIBSVM text."""
+    if path.endswith(("/", os.sep)) or Path(path).is_dir():
+        return "folder"
+    return _SUFFIXES.get(Path(without_compression(path)).suffix.lower(), "libsvm")
+
+
+def read_dataset(
+    path: str,
+    format: Format | None = None,
+    *,
+    label: str | None = None,
+    zero_based: bool | Literal["auto"] = "auto",
+    features: int | None = None,
+) -> Dataset:
+    """Read any file; "-" is standard input.
+
+    `label` names or numbers the label's column in tables. With `features` it need not be there: it is not looked for in
+    a table of that many columns, nor missed by its name.
+    """
+    format = format or format_of(path)
+    if format == "folder":
+        return _checked(binary.read(path), path)
+    content, name = contents(path), name_of(path)
+    match format:
+        case "libsvm":
+            return libsvm.parse(content, name, zero_based)
+        case "npz":
+            return _checked(npz.parse(content, name), name)
+    from . import tables
+
+    if format == "parquet":
+        return tables.parse_parquet(content, name, label, features)
+    return tables.parse_csv(content, name, label, features, "\t" if format == "tsv" else ",")
+
+
+def _checked(dataset: Dataset, name: str) -> Dataset:
+    """Refuse arrays that do not make up rows and labels."""
+    X, y = dataset.X, dataset.y
+    if isinstance(X, Csr):
+        if not (X.indptr.ndim == X.indices.ndim == X.data.ndim == 1 and X.data.dtype.kind in "fiub"):
+            raise DataError("the arrays of its CSR matrix are not one-dimensional numbers", name)
+        if X.indptr.dtype.kind + X.indices.dtype.kind != "ii" or len(X.indptr) != X.shape[0] + 1:
+            raise DataError("the row pointers of its CSR matrix do not fit its shape", name)
+        try:
+            as_matrix(X)  # checks what the pointers and indices point to
+        except ValueError as error:
+            raise DataError(str(error), name) from error
+    if y is not None and (y.shape != X.shape[:1] or y.dtype.kind not in "fiubU"):
+        raise DataError(f"its labels are {y.shape} of {y.dtype}; a number or a text a row is needed", name)
+    return dataset
+
+
+def write_dataset(dataset: Dataset, path: str, format: Format | None = None) -> None:
+    """Write any file, compressed if its name says so; "-" is standard output."""
+    format = format or format_of(path)
+    if format == "folder":
+        binary.write(dataset, path.rstrip("/" + os.sep))
+        return
+    if format == "libsvm" and dataset.y is not None and dataset.y.dtype.kind not in "fiub":
+        raise DataError("LIBSVM text needs labels that are numbers", path)
+    pack = _packer(path)
+    with whole_file(path) as file, pack(file) as packed:
+        match format:
+            case "libsvm":
+                libsvm.write(dataset, packed)
+            case "npz":
+                npz.write(dataset, packed)
+            case _:
+                from . import tables
+
+                tables.write(dataset, packed, format)
+
+
+def _packer(path: str) -> Callable[[BinaryIO], AbstractContextManager[BinaryIO]]:
+    suffix = Path(path).suffix.lower() if path != STDOUT else ""
+    if suffix == ".zst":
+        raise DataError("zstd is read but not written; take .gz, .bz2 or .xz", path)
+    openers: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+    if suffix in openers:
+        return lambda file: cast("AbstractContextManager[BinaryIO]", openers[suffix](file, "wb"))
+    return nullcontext

@@ -1,0 +1,122 @@
+"""LIBSVM / SVMlight text."""
+
+import os
+import warnings
+from collections.abc import Iterator
+from typing import Any, BinaryIO, Literal
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from .. import _core
+from .archives import contents, name_of
+from .dataset import Csr, DataError, Dataset
+
+CHUNK_BYTES = 1 << 20  # what a thread parses at a time
+ROWS_A_WRITE = 10_000
+
+
+def cores() -> int:
+    """How many threads this process may run at once."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def parse(text: NDArray[np.uint8], name: str, zero_based: bool | Literal["auto"] = "auto") -> Dataset:
+    """Parse LIBSVM text; `name` is for messages."""
+    parsed: Any = _core.parse_libsvm(text, zero_based is False, cores(), CHUNK_BYTES)
+    if parsed.error:
+        line, column, message = parsed.error
+        raise DataError(message, name, line, column)
+    indices, has_values = parsed.columns, len(parsed.values) > 0
+    first = 1 if zero_based is False or (zero_based == "auto" and has_values and parsed.smallest > 0) else 0
+    if first == 1:
+        indices -= 1
+    n_columns = max(1, parsed.largest - first + 1)
+    notices = (f"{name}: query ids (qid) are ignored",) if parsed.query_ids else ()
+    X = Csr(parsed.values, indices, parsed.starts, (len(parsed.labels), n_columns))
+    return Dataset(X, parsed.labels, first_index=first, notices=notices)
+
+
+def read_libsvm(
+    f: str | os.PathLike[str] | BinaryIO,
+    *,
+    n_features: int | None = None,
+    dtype: DTypeLike = np.float64,
+    zero_based: bool | Literal["auto"] = "auto",
+) -> tuple[Any, NDArray[np.float64]]:
+    r"""Read LIBSVM / SVMlight text as ``sklearn.datasets.load_svmlight_file`` does, an order of magnitude faster.
+
+    The values are the same to the last bit. What differs: column indices are 32-bit where they fit (LinearSVC refuses
+    others) and may be as large as 64 bits hold; .xz and .zst files are read beside .gz and .bz2, told by their first
+    bytes; errors name the line and the column. Refused, though scikit-learn lets them pass: digits with underscores
+    (``1_000``), numbers too large for a double, the index ``-0``, query ids that are not whole numbers or whose colon
+    is not where it should be.
+
+    Parameters
+    ----------
+    f : path or binary file object
+        What to read; plain, or compressed by gzip, bzip2, xz or (with the zstandard package) zstd.
+    n_features : int, optional
+        The number of columns; by default what the largest index needs.
+    dtype : data type, default=float64
+        Of the values.
+    zero_based : bool or "auto", default="auto"
+        Whether indices begin with 0. "auto" takes 1 unless a 0 is found.
+
+    Returns
+    -------
+    X : scipy.sparse.csr_matrix
+        The rows.
+    y : array of float64
+        The labels.
+
+    Examples
+    --------
+    >>> import io
+    >>> from dynmargin import read_libsvm
+    >>> X, y = read_libsvm(io.BytesIO(b"+1 1:0.5 3:2  # a comment\n-1 2:1\n"))
+    >>> X.toarray()
+    array([[0.5, 0. , 2. ],
+           [0. , 1. , 0. ]])
+    >>> y
+    array([ 1., -1.])
+    """
+    from scipy.sparse import csr_matrix
+
+    name = name_of(f)
+    dataset = parse(contents(f), name, zero_based)
+    for notice in dataset.notices:
+        warnings.warn(notice, stacklevel=2)
+    X = dataset.csr()
+    if n_features is not None:
+        if n_features < X.shape[1]:
+            raise DataError(f"there are {X.shape[1]} features, more than n_features={n_features}", name)
+        X = X.with_columns(n_features)
+    values = X.data.astype(dtype, copy=False)
+    assert dataset.y is not None
+    return csr_matrix((values, X.indices, X.indptr), shape=X.shape), dataset.y
+
+
+def write(dataset: Dataset, file: BinaryIO) -> None:
+    """Write LIBSVM text, one-based, every number with as many digits as it needs to be read back the same."""
+    X = dataset.csr()
+    for begin in range(0, X.shape[0], ROWS_A_WRITE):
+        rows = range(begin, min(begin + ROWS_A_WRITE, X.shape[0]))
+        file.write("".join(_lines(X, dataset.y, rows)).encode())
+
+
+def _lines(X: Csr, y: NDArray[Any] | None, rows: range) -> Iterator[str]:
+    starts = X.indptr[rows.start : rows.stop + 1].tolist()
+    indices = (X.indices[starts[0] : starts[-1]] + 1).tolist()
+    values = [format_number(value) for value in X.data[starts[0] : starts[-1]].tolist()]
+    labels = ["0"] * len(rows) if y is None else [format_number(label) for label in y[rows.start : rows.stop].tolist()]
+    entries = [f" {index}:{value}" for index, value in zip(indices, values, strict=True)]
+    for label, begin, end in zip(labels, starts, starts[1:], strict=False):
+        yield label + "".join(entries[begin - starts[0] : end - starts[0]]) + "\n"
+
+
+def format_number(value: Any) -> str:
+    """Write a number with as few digits as read back the same, whole ones without a point."""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return str(int(value)) if value or not str(value).startswith("-") else "-0"
+    return str(value)

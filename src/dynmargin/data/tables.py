@@ -1,0 +1,146 @@
+"""CSV and Parquet, read by pyarrow (``pip install dynmargin[tables]``)."""
+
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .dataset import Csr, DataError, Dataset
+
+MOST_CELLS = 2**31  # a wider or taller sparse matrix does not belong in a table
+
+
+def parse_csv(
+    content: NDArray[np.uint8], name: str, label: str | None, features: int | None = None, delimiter: str = ","
+) -> Dataset:
+    """Read CSV; its first line holds names unless all its fields are numbers."""
+    pyarrow = _pyarrow(name)
+    from pyarrow import csv
+
+    first_line = bytes(content[: 1 << 20]).split(b"\n", 1)[0].decode(errors="replace")
+    headless = all(_is_number(field) for field in first_line.split(delimiter))
+    try:
+        table = csv.read_csv(
+            pyarrow.py_buffer(content),
+            read_options=csv.ReadOptions(autogenerate_column_names=headless),
+            parse_options=csv.ParseOptions(delimiter=delimiter),
+        )
+    except pyarrow.ArrowException as error:
+        raise DataError(f"not readable as CSV: {error}", name) from error
+    return _dataset(table, name, label, features, named=not headless)
+
+
+def parse_parquet(content: NDArray[np.uint8], name: str, label: str | None, features: int | None = None) -> Dataset:
+    """Read Parquet."""
+    pyarrow = _pyarrow(name)
+    from pyarrow import parquet
+
+    try:
+        table = parquet.read_table(pyarrow.BufferReader(pyarrow.py_buffer(content)))
+    except (pyarrow.ArrowException, OSError) as error:
+        raise DataError(f"not readable as Parquet: {error}", name) from error
+    return _dataset(table, name, label, features, named=True)
+
+
+def write(dataset: Dataset, file: BinaryIO, format: str) -> None:
+    """Write Parquet, CSV or TSV with a line of names; the label comes first."""
+    _pyarrow("output")
+    from pyarrow import csv, parquet
+
+    if format == "parquet":
+        parquet.write_table(_table(dataset), file)
+    else:
+        csv.write_csv(_table(dataset), file, csv.WriteOptions(delimiter="\t" if format == "tsv" else ","))
+
+
+def _pyarrow(name: str) -> Any:
+    try:
+        import pyarrow
+    except ImportError:
+        raise DataError("CSV and Parquet need another package: pip install dynmargin[tables]", name) from None
+    return pyarrow
+
+
+def _is_number(field: str) -> bool:
+    try:
+        float(field)
+    except ValueError:
+        return False
+    return True
+
+
+def _dataset(table: Any, name: str, label: str | None, features: int | None, named: bool) -> Dataset:
+    names: list[str] = table.column_names
+    if len(set(names)) < len(names):
+        twice = next(column for column in names if names.count(column) > 1)
+        raise DataError(f"several columns are called {twice!r}", name)
+    if features is not None and (len(names) == features or not (label in names or _is_number(label or ""))):
+        label = None
+    target = None if label is None else _find(names, label, name)
+    others = [j for j in range(len(names)) if j != target]
+    if not others:
+        raise DataError("there is no column beside the label", name)
+    columns = [_numbers(table.column(j), names[j], name) for j in others]
+    single = all(column.dtype == np.float32 for column in columns)
+    X = np.empty((table.num_rows, len(others)), dtype=np.float32 if single else np.float64)
+    for j, column in enumerate(columns):
+        X[:, j] = column
+    y = None if target is None else _labels(table.column(target), names[target], name)
+    return Dataset(X, y, np.array([names[j] for j in others], dtype=np.str_) if named else None)
+
+
+def _find(names: list[str], label: str, name: str) -> int:
+    """Find the column of the label by its name, or else by its number: 1 is the first, -1 the last."""
+    if label in names:
+        return names.index(label)
+    try:
+        number = int(label)
+    except ValueError:
+        known = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
+        raise DataError(f"no column is called {label!r}; there are {known}", name) from None
+    if not 1 <= abs(number) <= len(names):
+        raise DataError(
+            f"there is no column {number}; they are numbered from 1 to {len(names)}, or from -1 backwards", name
+        )
+    return number - 1 if number > 0 else len(names) + number
+
+
+def _numbers(column: Any, title: str, name: str) -> NDArray[Any]:
+    kind = str(column.type)
+    if not (kind.startswith(("int", "uint", "float", "double", "halffloat")) or kind in ("bool", "half_float")):
+        raise DataError(f"column {title!r} holds {kind}, not numbers: encode it as numbers, or drop it", name)
+    if column.null_count:
+        row = int(np.flatnonzero(column.is_null().to_numpy())[0]) + 1
+        raise DataError(f"column {title!r} has no value in row {row}", name)
+    array: NDArray[Any] = column.to_numpy()
+    return array
+
+
+def _labels(column: Any, title: str, name: str) -> NDArray[Any]:
+    if column.null_count:
+        row = int(np.flatnonzero(column.is_null().to_numpy())[0]) + 1
+        raise DataError(f"the label {title!r} is missing in row {row}", name)
+    labels = np.asarray(column.to_pylist() if "dictionary" in str(column.type) else column.to_numpy())
+    return labels.astype(np.str_) if labels.dtype.kind in "OUS" else labels
+
+
+def _table(dataset: Dataset) -> Any:
+    import pyarrow
+
+    X = dataset.X
+    if isinstance(X, Csr):
+        rows, columns = X.shape
+        if rows * columns > MOST_CELLS:
+            raise DataError(f"{rows} x {columns} is too large for a table; take text, .npz or a folder", "output")
+        dense = np.zeros(X.shape, dtype=X.data.dtype)
+        dense[np.repeat(np.arange(rows), np.diff(X.indptr)), X.indices] = X.data
+        X = dense
+    names = (
+        [f"f{j + 1}" for j in range(X.shape[1])] if dataset.feature_names is None else dataset.feature_names.tolist()
+    )
+    if dataset.y is not None:
+        label = "label"
+        while label in names:
+            label = f"{label}_"
+        return pyarrow.table([dataset.y, *X.T.copy()], names=[label, *names])
+    return pyarrow.table([*X.T.copy()], names=names)

@@ -1,0 +1,75 @@
+"""Files that are there as a whole or not at all."""
+
+import errno
+import io
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+STDOUT = "-"
+
+
+@contextmanager
+def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Write to a temporary name in the same folder, flush it to the disk, and rename it; "-" is standard output.
+
+    Whatever happens on the way, `path` holds the new contents or what it held before.
+    """
+    if os.fspath(path) == STDOUT:
+        buffer = io.BytesIO()
+        yield buffer
+        sys.stdout.buffer.write(buffer.getvalue())
+        sys.stdout.buffer.flush()
+        return
+    require_writable(path)
+    target = Path(path)
+    if target.exists() and not target.is_file():  # a pipe or a device cannot be replaced
+        with target.open("wb") as file:
+            yield file
+        return
+    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, target)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    _flush_folder(target.parent)
+
+
+def require_writable(path: str | os.PathLike[str]) -> None:
+    """Refuse a path that cannot be written: better before an hour of training than after."""
+    target = Path(path)
+    if os.fspath(path) == STDOUT:
+        return
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "it is a folder", str(target))
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(target.parent))
+    if not os.access(target.parent, os.W_OK):
+        raise PermissionError(errno.EACCES, "nothing may be written in this folder", str(target.parent))
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _flush_folder(folder: Path) -> None:
+    """Make the new name itself survive a crash, where the system lets a folder be flushed."""
+    if os.name != "posix":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

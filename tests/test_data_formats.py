@@ -1,0 +1,181 @@
+"""Whatever format data come in, the rows and labels are the same; what cannot be read is refused with a sentence."""
+
+import io
+import json
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from dynmargin import DataError
+from dynmargin.data.dataset import Csr, Dataset
+from dynmargin.data.formats import format_of, read_dataset, write_dataset
+from dynmargin.matrix import as_matrix
+
+
+@pytest.fixture
+def dense(rng):
+    X = rng.normal(size=(20, 4))
+    X[rng.random(X.shape) < 0.3] = 0
+    X[0] = 1.0  # no column is empty
+    return Dataset(X, rng.integers(0, 3, 20).astype(np.float64))
+
+
+def toarray(X):
+    return sp.csr_array((X.data, X.indices, X.indptr), X.shape).toarray() if isinstance(X, Csr) else X
+
+
+NAMES = [
+    "data.libsvm",
+    "data.txt.gz",
+    "data.bz2",
+    "data.xz",
+    "data.csv",
+    "data.tsv.gz",
+    "data.parquet",
+    "data.npz",
+    "folder/",
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("sparse", [False, True])
+def test_data_are_written_and_read_back(name, sparse, dense, tmp_path):
+    path = str(tmp_path / name) + ("/" if name.endswith("/") else "")
+    write_dataset(Dataset(dense.csr(), dense.y) if sparse else dense, path)
+    read = read_dataset(path, label="label")
+    np.testing.assert_array_equal(toarray(read.X), dense.X)
+    np.testing.assert_array_equal(read.y, dense.y)
+    assert not [entry.name for entry in tmp_path.iterdir() if entry.name.startswith(".")]
+
+
+def test_a_folder_is_mapped_and_never_overwritten(dense, tmp_path):
+    path = str(tmp_path / "folder")
+    write_dataset(Dataset(dense.csr(), dense.y, first_index=1), path, "folder")
+    read = read_dataset(path)
+    assert isinstance(read.X.data, np.memmap)
+    assert read.first_index == 1
+    assert as_matrix(read.X).n_rows == 20
+    with pytest.raises(DataError, match="it is there already"):
+        write_dataset(dense, path, "folder")
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ("{", "missing or not ours"),
+        ("[]", "missing or not ours"),
+        ('{"format": "other", "version": 1}', "missing or not ours"),
+        ('{"format": "dynmargin data", "version": 2}', "it is of version 2; this program reads up to 1"),
+        ('{"format": "dynmargin data", "version": 1, "layout": "dense"}', "X.npy is missing or damaged"),
+    ],
+)
+def test_a_foreign_folder_is_refused(header, message, tmp_path):
+    (tmp_path / "header.json").write_text(header)
+    with pytest.raises(DataError, match=message):
+        read_dataset(str(tmp_path))
+
+
+def test_scipys_own_npz_is_read(dense, tmp_path):
+    sp.save_npz(tmp_path / "X.npz", sp.csr_matrix(dense.X))
+    read = read_dataset(str(tmp_path / "X.npz"))
+    np.testing.assert_array_equal(toarray(read.X), dense.X)
+    assert read.y is None
+    sp.save_npz(tmp_path / "X.npz", sp.csc_matrix(dense.X))
+    with pytest.raises(DataError, match="save it as CSR"):
+        read_dataset(str(tmp_path / "X.npz"))
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"indices": np.array([0, 9])}, "column index 9 in row 1 is out of range"),
+        ({"indptr": np.array([0, 1])}, "row pointers"),
+        ({"indptr": np.array([0, 2, 1])}, "indptr falls"),
+        ({"data": np.array(["a", "b"])}, "not one-dimensional numbers"),
+        ({"y": np.array([1.0])}, "its labels are"),
+        ({"y": np.array([None, None])}, "not a readable .npz file"),
+        ({"shape": None}, "shape is missing"),
+    ],
+)
+def test_broken_arrays_are_refused(changed, message, tmp_path):
+    good = {"data": np.ones(2), "indices": np.array([0, 1]), "indptr": np.array([0, 1, 2]), "shape": np.array([2, 2])}
+    arrays = {name: array for name, array in {**good, **changed}.items() if array is not None}
+    np.savez(tmp_path / "broken.npz", **arrays)
+    with pytest.raises(DataError, match=message):
+        read_dataset(str(tmp_path / "broken.npz"))
+
+
+def read_csv(tmp_path, text, **options):
+    (tmp_path / "table.csv").write_text(text)
+    return read_dataset(str(tmp_path / "table.csv"), **options)
+
+
+def test_the_label_is_found_by_name_or_number(tmp_path):
+    text = "a,kind,b\n1,x,2.5\n3,y,4\n"
+    for label in ("kind", "2", "-2"):
+        read = read_csv(tmp_path, text, label=label)
+        assert read.y.tolist() == ["x", "y"]
+        assert read.feature_names.tolist() == ["a", "b"]
+        assert read.X.tolist() == [[1, 2.5], [3, 4]]
+    with pytest.raises(DataError, match="no column is called 'c'; there are a, kind, b"):
+        read_csv(tmp_path, text, label="c")
+    with pytest.raises(DataError, match="there is no column 4"):
+        read_csv(tmp_path, text, label="4")
+
+
+def test_a_table_without_names_is_told_by_its_first_line(tmp_path):
+    read = read_csv(tmp_path, "1,0.5,7\n-1,0.25,8\n", label="1")
+    assert read.feature_names is None
+    assert read.y.tolist() == [1, -1]
+    assert read.X.tolist() == [[0.5, 7], [0.25, 8]]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a,b\n1,x\n2,y\n", "column 'b' holds string, not numbers"),
+        ("a,b\n1,2\n,3\n", "column 'a' has no value in row 2"),
+        ("a,b\n1,2\n3\n", "not readable as CSV"),
+        ("a,a\n1,2\n", "several columns are called 'a'"),
+        ("", "not readable as CSV"),
+    ],
+)
+def test_bad_tables_are_refused(text, message, tmp_path):
+    with pytest.raises(DataError, match=message):
+        read_csv(tmp_path, text)
+
+
+def test_a_missing_label_is_named(tmp_path):
+    with pytest.raises(DataError, match="the label 'b' is missing in row 2"):
+        read_csv(tmp_path, "a,b\n1,x\n2,\n3,\n".replace("x", "1"), label="b")
+
+
+def test_a_damaged_parquet_file_is_refused(tmp_path):
+    (tmp_path / "x.parquet").write_bytes(b"PAR1 and no more")
+    with pytest.raises(DataError, match="not readable as Parquet"):
+        read_dataset(str(tmp_path / "x.parquet"))
+
+
+def test_text_labels_do_not_go_into_libsvm_text(tmp_path):
+    with pytest.raises(DataError, match="needs labels that are numbers"):
+        write_dataset(Dataset(np.ones((1, 1)), np.array(["a"])), str(tmp_path / "x"))
+    assert not list(tmp_path.iterdir())
+
+
+def test_formats_are_told_by_name():
+    assert [format_of(name) for name in ("a9a", "a9a.xz", "x.CSV.gz", "y.parquet", "z.npz", "d/")] == [
+        *("libsvm", "libsvm", "csv", "parquet", "npz", "folder")
+    ]
+
+
+def test_standard_input_is_read(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"1 1:2\n")))
+    assert read_dataset("-").y.tolist() == [1.0]
+
+
+def test_the_header_of_a_folder_is_json(dense, tmp_path):
+    write_dataset(dense, str(tmp_path / "folder"), "folder")
+    header = json.loads((tmp_path / "folder" / "header.json").read_text())
+    assert header == {"format": "dynmargin data", "version": 1, "labels": True, "layout": "dense"}
