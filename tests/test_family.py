@@ -316,6 +316,17 @@ def test_what_cannot_be_separated_is_told(X, y, classifier):
     assert not fitted.certificate_.achieved
 
 
+@family
+def test_convergence_is_not_waited_for_where_there_is_none(rng, classifier):
+    """Hard margin, classes that overlap, and a floor so low that the upper bound does not reach it soon."""
+    X, y = rng.normal(size=(40, 2)), np.arange(40) % 2
+    classifier = clone(classifier).set_params(C=np.inf, stop="convergence", margin_floor=1e-9, random_state=0)
+    with pytest.warns(ConvergenceWarning, match=r"no margin above|hardly move"):
+        fitted = classifier.fit(X, y)
+    assert fitted.stop_reason_ in ("inseparable", "stalled")
+    assert fitted.certificate_.verify(X, y)
+
+
 @pytest.mark.parametrize(
     ("classifier", "name"),
     [

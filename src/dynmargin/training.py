@@ -169,8 +169,9 @@ class Run:
         if not self.warned and plan.stop == "certificate" and self.progress.slow():
             self.warned = True
             plan.warn(self.progress.message(check, self.task.R))
-        # A rule that is sure to be content some day, and is asked to be, may take its time.
-        patient = self.rules is None and plan.stop == "convergence"
+        # A rule that is sure to be content some day, and is asked to be, may take its time. For the hard margin nothing
+        # is sure: the classes may not be separable.
+        patient = self.rules is None and plan.stop == "convergence" and not self.task.core_problem.hard_margin
         return "stalled" if self.progress.stalled() and not patient else None
 
     def record(self, margin: float, upper_bound: float) -> Check:

@@ -33,8 +33,9 @@ class DualTrainer(OwnPace):
         plan: Plan,
         tolerance: float = 0.0,
     ) -> None:
-        seed = (plan.seed << 20) + task.index
-        self.core = _core.DualTrainer(task.rows, task.core_problem, step, schedule, plan.epsilon, tolerance, seed)
+        self.core = _core.DualTrainer(
+            task.rows, task.core_problem, step, schedule, plan.epsilon, tolerance, task.key(plan.seed)
+        )
         self.integers = isinstance(step, _core.MarginUnlearning) and task.problem.loss == "squared_hinge"
         self.stop = plan.stop
         self.content = False  # by the algorithm's own rule, before the certificate was

@@ -1,5 +1,6 @@
 """ROMMA, the relaxed online maximum margin algorithm, plain and aggressive."""
 
+import math
 from dataclasses import replace
 
 from .. import _core
@@ -13,7 +14,12 @@ from .rescaling import RescalingTrainer
 # The paper's ROMMA has active sets of its own and a permutation at the beginning of a full epoch (Section 5). Here: one
 # set, of the patterns that the full pass updated on, is presented until it makes no update.
 PAPER_SCHEDULE = Schedule(
-    rounds=(2**31 - 1, 0, 0), widths=(1.0, 1.0), single_updates_first=False, shuffle_active_sets=False, balanced=False
+    rounds=(2**31 - 1, 0, 0),
+    widths=(1.0, 1.0),
+    single_updates_first=False,
+    shuffle_active_sets=False,
+    balanced=False,
+    inner_passes=math.inf,
 )
 
 
