@@ -32,22 +32,26 @@ def same(ours, theirs):
 
 
 def reading(arguments):
-    print(f"{'values':10} {'MB':>5} {'reader':28} {'median s':>9} {'MB/s':>6}   all runs")
+    print(f"{'values':10} {'MB':>5} {'reader':28} {'median s':>9} {'MB/s':>6} {'CPU s':>6}   all runs")
     for values, form in FORMS.items():
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "data")
             generate(path, arguments.megabytes, form)
             megabytes = os.path.getsize(path) / 1e6
             readers = {"dynmargin.read_libsvm": read_libsvm, "sklearn load_svmlight_file": load_svmlight_file}
-            times, results = {name: [] for name in readers}, {}
+            times, processor, results = {name: [] for name in readers}, {name: [] for name in readers}, {}
             for _ in range(arguments.runs):
                 for name, read in readers.items():
-                    start = time.perf_counter()
+                    start, begin = time.perf_counter(), time.process_time()
                     results[name] = read(path)
                     times[name].append(time.perf_counter() - start)
+                    processor[name].append(time.process_time() - begin)
             assert same(*results.values()), "the readers disagree"
         medians = [statistics.median(runs) for runs in times.values()]
         for (name, runs), median in zip(times.items(), medians, strict=True):
             every = " ".join(f"{seconds:.3f}" for seconds in runs)
-            print(f"{values:10} {megabytes:5.0f} {name:28} {median:9.3f} {megabytes / median:6.0f}   {every}")
+            cpu = statistics.median(processor[name])
+            print(
+                f"{values:10} {megabytes:5.0f} {name:28} {median:9.3f} {megabytes / median:6.0f} {cpu:6.2f}   {every}"
+            )
         print(f"{values:10} {'':5} equal arrays; {medians[1] / medians[0]:.1f} times as fast", flush=True)

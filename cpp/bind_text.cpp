@@ -16,10 +16,11 @@ namespace {
 using Bytes = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 template <class T>
-nb::object owned(Array<T> values, std::size_t n) {
-  auto* kept = new Array<T>(std::move(values));
-  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<Array<T>*>(p); });
-  return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(kept->get(), {n}, owner));
+nb::object owned(std::unique_ptr<T[]> values, std::size_t n) {
+  T* data = values.get();
+  nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+  values.release();
+  return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {n}, owner));
 }
 
 struct ParsedText {

@@ -90,6 +90,14 @@ def test_the_model_is_named_after_the_data(run, folder):
     )
 
 
+def test_options_may_stand_between_the_files(run, folder):
+    assert run("train", "train", "-q", "-c", "1", "between.npz") == (0, "", "")
+    assert run("predict", "-q", "test", "between.npz", "--scores", "between.out") == (0, "", "")
+    assert (folder / "between.out").exists()
+    code, _, err = run("train", "train", "a.npz", "-q", "b.npz")
+    assert (code, err) == (3, "dynmargin: unrecognized arguments: b.npz; see dynmargin --help\n")
+
+
 def test_verify_tells_other_data_from_another_order(run, folder):
     assert run("verify", "model.npz", "train")[0] == 0
     code, out, _ = run("verify", "model.npz", "test")

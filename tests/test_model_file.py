@@ -210,6 +210,19 @@ def test_a_crash_while_writing_leaves_the_old_file(tmp_path, monkeypatch, stored
     assert_same_certificates(load(path).certificates, model.certificates)
 
 
+def test_a_link_is_followed_and_files_have_the_usual_permissions(tmp_path, stored):
+    (tmp_path / "real.npz").write_bytes(b"old")
+    try:
+        (tmp_path / "link.npz").symlink_to(tmp_path / "real.npz")
+    except OSError:
+        pytest.skip("no links here")
+    parse(as_bytes(stored), "model.npz").save(tmp_path / "link.npz")
+    assert (tmp_path / "link.npz").is_symlink()
+    assert load(tmp_path / "real.npz").classes.tolist() == [1, 2, 3]
+    (tmp_path / "usual").write_bytes(b"")
+    assert (tmp_path / "real.npz").stat().st_mode == (tmp_path / "usual").stat().st_mode
+
+
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(ModelFileError, match=r"nowhere\.npz: no such file"):
         load(tmp_path / "nowhere.npz")

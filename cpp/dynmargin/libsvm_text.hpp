@@ -7,22 +7,16 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <limits>
 #include <memory>
-#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <thread>
 #include <vector>
-
-#ifdef __linux__
-#include <sys/mman.h>
-#endif
 
 #include "number_text.hpp"
 
@@ -35,27 +29,6 @@ struct TextError {
 
 // Thrown when an index does not fit into 32 bits: the text is parsed again with 64.
 struct IndexTooLarge {};
-
-// Memory for many numbers, not touched before it is written.
-template <class T>
-using Array = std::unique_ptr<T[], void (*)(T*)>;
-
-template <class T>
-Array<T> allocate(std::size_t n) {
-#ifdef __linux__
-  // Large pages: a page fault each 4 kB would take a quarter of the time of parsing.
-  constexpr std::size_t page = std::size_t{1} << 21;
-  if (n * sizeof(T) >= 2 * page) {
-    const std::size_t bytes = (n * sizeof(T) + page - 1) / page * page;
-    if (void* memory = std::aligned_alloc(page, bytes)) {
-      madvise(memory, bytes, MADV_HUGEPAGE);
-      return {static_cast<T*>(memory), [](T* p) { std::free(p); }};
-    }
-    throw std::bad_alloc();
-  }
-#endif
-  return {new T[n], [](T* p) { delete[] p; }};
-}
 
 // Rows that are being parsed: where their arrays are, and how far they are filled. `Index` is the type of column
 // indices and of positions among the values.
@@ -228,10 +201,10 @@ class LibsvmText {
       n_colons += chunk.n_colons;
     }
     if (n_colons > static_cast<std::size_t>(std::numeric_limits<Index>::max())) throw IndexTooLarge{};
-    table_.labels = allocate<double>(n_lines);
-    table_.starts = allocate<Index>(n_lines + 1);
-    table_.columns = allocate<Index>(n_colons);
-    table_.values = allocate<double>(n_colons);
+    table_.labels = std::make_unique_for_overwrite<double[]>(n_lines);
+    table_.starts = std::make_unique_for_overwrite<Index[]>(n_lines + 1);
+    table_.columns = std::make_unique_for_overwrite<Index[]>(n_colons);
+    table_.values = std::make_unique_for_overwrite<double[]>(n_colons);
     table_.starts[0] = 0;
     give_places();
     for_each_chunk([this](Chunk& chunk) {
@@ -245,9 +218,8 @@ class LibsvmText {
   }
 
   struct Table {
-    Array<double> labels{nullptr, nullptr};
-    Array<Index> starts{nullptr, nullptr}, columns{nullptr, nullptr};
-    Array<double> values{nullptr, nullptr};
+    std::unique_ptr<double[]> labels, values;
+    std::unique_ptr<Index[]> starts, columns;
     std::size_t n_rows = 0, n_values = 0;
     Index smallest = std::numeric_limits<Index>::max(), largest = -1;
     std::int64_t query_ids = 0;

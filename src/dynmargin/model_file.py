@@ -3,8 +3,9 @@
 Format 1, every entry a plain array: ``format`` and ``version``; ``classes``, ``coef``, ``intercept``, ``bias``; one a
 certificate: ``margin``, ``upper_bound``, ``directional_margin``, ``epsilon``, ``C_positive``, ``C_negative``, ``rho``,
 ``loss``, ``free_bias``, ``data_digest``, ``rows_digest`` (blind to the order of the rows), ``witness_digest``; the
-counts of all certificates one after the other: ``count_rows``, ``count_values``, ``count_starts``, over ``n_rows`` rows of data;
-``parameters`` as JSON; perhaps ``feature_names`` and ``first_index``. A reader ignores entries it does not know.
+counts of all certificates one after the other: ``count_rows``, ``count_values``, ``count_starts``, over ``n_rows``
+rows of data; ``parameters`` as JSON; perhaps ``feature_names`` and ``first_index``. A reader ignores entries it does
+not know.
 """
 
 import io
@@ -159,7 +160,7 @@ def _certificates(
             arrays[name].shape == (n,) and arrays[name].dtype == np.uint64, f"{name} is not one digest a certificate"
         )
     losses, free_bias = arrays["loss"], arrays["free_bias"]
-    _require(losses.shape == (n,) and np.isin(losses, get_args(Loss)).all(), "loss is not one that there is")
+    _require(losses.shape == (n,) and set(losses.tolist()) <= set(get_args(Loss)), "loss is not one that there is")
     _require(free_bias.shape == (n,) and free_bias.dtype == np.bool_, "free_bias is not one truth a certificate")
     rows, values, starts = arrays["count_rows"], arrays["count_values"], arrays["count_starts"]
     _require(

@@ -4,7 +4,6 @@ import errno
 import io
 import os
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,21 +25,20 @@ def whole_file(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         sys.stdout.buffer.flush()
         return
     require_writable(path)
-    target = Path(path)
+    target = Path(os.path.realpath(path))  # what a link points to, not the link
     if target.exists() and not target.is_file():  # a pipe or a device cannot be replaced
         with target.open("wb") as file:
             yield file
         return
-    handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    temporary = target.with_name(f".{target.name}.{os.urandom(8).hex()}")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with temporary.open("xb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, target)
     except BaseException:
-        os.unlink(temporary)
+        temporary.unlink(missing_ok=True)
         raise
     _flush_folder(target.parent)
 
@@ -52,16 +50,12 @@ def require_writable(path: str | os.PathLike[str]) -> None:
         return
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, "it is a folder", str(target))
+    if target.exists() and not target.is_file():
+        return
     if not target.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(target.parent))
     if not os.access(target.parent, os.W_OK):
         raise PermissionError(errno.EACCES, "nothing may be written in this folder", str(target.parent))
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
 
 
 def _flush_folder(folder: Path) -> None:

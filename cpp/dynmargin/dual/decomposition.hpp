@@ -54,7 +54,7 @@ class Decomposition {
     active_ = members_;
     if (!problem_->hard_margin())
       for (const std::uint32_t k : members_) penalties_.push_back(problem_->penalty(k));
-      penalties_.resize(whole_lanes(penalties_.size()));
+    penalties_.resize(whole_lanes(penalties_.size()));
   }
 
   Event advance(double seconds, double max_updates) {
@@ -96,10 +96,10 @@ class Decomposition {
           }
         },
         packed_->rows);
+    for (auto& s : scores) s.resize(whole_lanes(s.size()));
     if (problem_->hard_margin())
       take((smallest[0] + smallest[1]) / 2, dense2, (smallest[0] - smallest[1]) / 2);
     else
-      for (auto& s : scores) s.resize(penalties_.size());
       combine(scores, dense2, (extended_smallest[0] - extended_smallest[1]) / 2);
     const double norm = std::sqrt(dense2 + extended);
     return {margin_, norm / t, (extended_smallest[0] + extended_smallest[1]) / 2 / norm};

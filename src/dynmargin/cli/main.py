@@ -52,6 +52,18 @@ def parser() -> Parser:
     return top
 
 
+def parse(words: list[str]) -> argparse.Namespace:
+    """Parse a command line; the last, optional file may follow options, which argparse alone would not have."""
+    top = parser()
+    arguments, rest = top.parse_known_args(words)
+    optional = getattr(arguments, "optional", None)
+    if len(rest) == 1 and optional and getattr(arguments, optional) is None and not rest[0].startswith("-"):
+        setattr(arguments, optional, rest.pop())
+    if rest:
+        top.error(f"unrecognized arguments: {' '.join(rest)}")
+    return arguments
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line; gives the exit code."""
     if "numpy" not in sys.modules:  # the threads of its linear algebra take longer to start than we can use them
@@ -61,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         words, class_weights = train.take_class_weights(words)
     except ValueError as error:
         return fail("train", str(error))
-    arguments = parser().parse_args(words)
+    arguments = parse(words)
     arguments.class_weights = class_weights
     try:
         code: int = arguments.run(arguments)

@@ -23,7 +23,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--scores", action="store_true", help="write scores after each label, under a line of names")
     parser.add_argument("-q", "--quiet", action="store_true", help="do not print the accuracy")
     add_data_options(parser)
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, optional="out")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -70,7 +70,7 @@ def add_to(commands: Any) -> None:
     add("-q", "--quiet", action="store_true", help="print nothing but notices and errors")
     add("-e", metavar="TOLERANCE", dest="tolerance", help="ignored: the certificate decides; see --epsilon")
     add_data_options(parser)
-    parser.set_defaults(run=run)
+    parser.set_defaults(run=run, optional="model")
 
 
 def take_class_weights(words: list[str]) -> tuple[list[str], dict[str, float]]:

@@ -1,6 +1,7 @@
 """dynmargin verify: prove a model's certificate again from the data."""
 
 import argparse
+import math
 from typing import Any
 
 from .exit_codes import DONE, NOT_PROVEN, OTHER_DATA
@@ -41,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     if found and len(model.certificates) > 1:
         print(f"all {len(model.certificates)} classes are proven; of the one with the largest gap:")
     print(found)
-    if found and model.certificate is not None:
-        gap = model.certificate.gap
+    gap = model.certificate.gap if model.certificate else math.inf
+    if found and model.certificate and gap < 1:  # else nothing is separated
         print(f"so at most {gap:.3%} is missing to the best margin; {model.certificate.epsilon:.3%} was asked for")
     return {"proven": DONE, "other data": OTHER_DATA}.get(found.verdict, NOT_PROVEN)

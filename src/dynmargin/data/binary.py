@@ -8,13 +8,13 @@ time, and only the packed copy that training makes has to fit into memory.
 import json
 import os
 import shutil
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..whole_file import require_writable
 from .dataset import Csr, DataError, Dataset
 from .npz import require_table
 
@@ -41,7 +41,9 @@ def write(dataset: Dataset, folder: str) -> None:
     target = Path(folder)
     if target.exists():
         raise DataError("it is there already; remove it, or name another folder", folder)
-    temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
+    require_writable(target)
+    temporary = target.with_name(f".{target.name}.{os.urandom(8).hex()}")
+    temporary.mkdir()
     try:
         header: dict[str, Any] = {"format": FORMAT, "version": VERSION, "labels": dataset.y is not None}
         arrays: dict[str, Any] = {} if dataset.y is None else {"labels": dataset.y}
@@ -58,7 +60,6 @@ def write(dataset: Dataset, folder: str) -> None:
         for name, array in arrays.items():
             np.save(temporary / f"{name}.npy", array, allow_pickle=False)
         (temporary / HEADER).write_text(json.dumps(header, indent=1) + "\n", encoding="utf-8")
-        os.chmod(temporary, 0o755)
         os.rename(temporary, target)
     except BaseException:
         shutil.rmtree(temporary, ignore_errors=True)
