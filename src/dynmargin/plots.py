@@ -56,10 +56,12 @@ def plot_comparison(curves: Sequence[tuple[str, Sequence[tuple[float, float]]]],
     for i, (name, points) in enumerate(curves):
         seconds = [time for time, _ in points]
         gaps = [min(gap, 1.0) for _, gap in points]  # above 1 nothing is separated yet
-        style = "o" if len(points) == 1 else ("-", "--", "-.", ":")[i // 10 % 4]  # there are ten colours
-        ax.plot(seconds, gaps, style, color=f"C{i % 10}", label=name)
+        line, marker = ("-", "--", "-.", ":")[i // 10 % 4], "."  # there are ten colours
+        if len(points) == 1:
+            line, marker = "none", "o"
+        ax.plot(seconds, gaps, linestyle=line, marker=marker, color=f"C{i % 10}", label=name)
     ax.axhline(epsilon, color="0.6", linewidth=0.8, label=f"epsilon={epsilon:g}")
     ax.set(xlabel="seconds", ylabel="certified gap", xscale="log")
     ax.set_yscale("log", nonpositive="clip")
-    ax.legend(fontsize="small")
+    ax.legend(fontsize="small", ncols=1 + len(curves) // 10)
     return ax
