@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from reference.optimum import best_soft_margin
 from sklearn.model_selection import train_test_split
 from sklearn.svm import LinearSVC
+from test_control import ctrl_c_at
 from test_family import separable_problems, soft_problems
 from test_imports import modules_after
 
@@ -265,6 +266,19 @@ def test_limits_end_in_a_row_and_not_in_a_warning(breast_cancer, capsys, caplog)
     assert "compare: pdm, 1 of 2" in caplog.text
     assert "compare: liblinear-dcd took" in caplog.text
     assert capsys.readouterr() == ("", "")
+
+
+def test_ctrl_c_ends_one_algorithm_and_twice_ends_all(breast_cancer, monkeypatch):
+    X, y = breast_cancer
+    names = ["pdm", "dcd", "liblinear-dcd"]
+    monkeypatch.setattr("dynmargin.training.last_interrupt", -np.inf)
+    with ctrl_c_at(2):  # at PDM's first check
+        rows = by_name(compare(X, y, names, epsilon=1e-3, random_state=0, verbose=1))
+    assert [rows[name]["stop_reason"] for name in names] == ["interrupted", "certificate", "tolerance"]
+    assert not rows["pdm"]["achieved"]
+    monkeypatch.setattr("dynmargin.training.last_interrupt", -np.inf)
+    with ctrl_c_at(2, 6), pytest.raises(KeyboardInterrupt):  # and at DCD's
+        compare(X, y, names, epsilon=1e-3, random_state=0, verbose=1)
 
 
 def test_the_gaps_are_drawn_against_time(digits):
