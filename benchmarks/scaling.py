@@ -14,8 +14,9 @@ from pathlib import Path
 import numpy as np
 
 import dynmargin
+from dynmargin.peers import small_csr
 
-from .adapters import LADDER, LinearSVC, small_csr
+from .adapters import LADDER, LINEAR_SVC, Theirs
 from .memory import resident
 from .sets import classification, rcv1_like
 from .truth import margin_of
@@ -64,7 +65,7 @@ def ours(name, X, y, C, epsilon, limit):
 
 def peer(name, X, y, C, epsilon, limit, bound):
     """The loosest tolerance whose weights have 1 - epsilon of a margin that nobody can beat."""
-    adapter = LinearSVC(name, LADDER, dual=name.endswith("dual"))
+    adapter = Theirs(name, LINEAR_SVC[name]())
     adapter.prepare(X, y, C)
     for tolerance in LADDER:
         with PeakMemory() as memory:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .classifiers.perceptron import PerceptronClassifier
     from .classifiers.pfm import PFMClassifier
     from .classifiers.romma import ROMMAClassifier
+    from .comparison import compare
     from .data.dataset import DataError
     from .data.libsvm import read_libsvm
     from .model import LinearModel
@@ -55,6 +56,7 @@ _HOMES = {
     "Schedule": ".schedule",
     "SparseCounts": ".certificate",
     "Verification": ".certificate",
+    "compare": ".comparison",
     "load": ".model_file",
     "read_libsvm": ".data.libsvm",
 }
@@ -82,6 +84,7 @@ __all__ = [
     "SparseCounts",
     "Verification",
     "__version__",
+    "compare",
     "load",
     "read_libsvm",
 ]
