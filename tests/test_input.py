@@ -232,3 +232,19 @@ def test_bad_schedules_are_refused():
     ):
         with pytest.raises(ValueError, match=next(iter(wrong)).partition("_")[2] or next(iter(wrong))):
             Schedule(**wrong)
+
+
+def test_rows_in_any_order_with_duplicates_are_the_same_rows(rng):
+    """Long rows take another way to their canonical form than short ones."""
+    for n_columns, length in ((1, 40), (7, 100), (300, 20), (300, 200), (70_000, 500)):
+        columns = rng.integers(0, n_columns, size=(6, length))
+        values = rng.integers(-2, 3, size=(6, length)).astype(float)
+        starts = np.arange(7) * length
+        stored = sp.csr_matrix((values.ravel(), columns.ravel(), starts), shape=(6, n_columns))
+        summed = stored.copy()
+        summed.sum_duplicates()
+        summed.eliminate_zeros()
+        y = np.arange(6) % 2
+        one, two = (PDMClassifier(0.1, random_state=0).fit(X, y) for X in (stored, summed))
+        assert np.array_equal(one.coef_, two.coef_)
+        assert one.certificate_.data_digest == two.certificate_.data_digest

