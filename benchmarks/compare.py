@@ -18,6 +18,8 @@ from .adapters import Ours, adapters
 from .sets import load
 from .truth import best_margin, margin_of
 
+HARD_MARGIN_COSTS = [10.0**e for e in range(9)]
+
 
 def timed(adapter, setting):
     wall, cpu = time.perf_counter(), time.process_time()
@@ -28,15 +30,31 @@ def timed(adapter, setting):
 
 
 def oracle(adapter, X, y, C, target, limit, trace):
-    """The loosest setting that reaches the target, or None; every try is a point of the adapter's curve."""
+    """The loosest setting that reaches the target, or None; every try is a point of the adapter's curve.
+
+    No peer has a hard margin. There it gets the smallest C whose solution has the margin, and a tolerance for that.
+    """
+    if np.isfinite(C):
+        return loosest(adapter, X, y, C, target, limit, trace)
+    for cost in HARD_MARGIN_COSTS:
+        adapter.prepare(X, y, cost)
+        if (setting := loosest(adapter, X, y, C, target, limit, trace)) is not None:
+            adapter.name += f" C={cost:g}"
+            return setting
+    return None
+
+
+def loosest(adapter, X, y, C, target, limit, trace):
+    before = -np.inf
     for setting in adapter.settings:
         wall, _, w, b = timed(adapter, setting)
         margin = margin_of(X, y, C, w, b)
         trace.append((wall, margin))
         if margin >= target:
             return (setting,)
-        if wall > limit:
-            return None
+        if wall > limit or (setting < 1e-3 and abs(margin - before) <= 1e-4 * abs(margin)):
+            return None  # too slow, or its solution does not get there
+        before = margin
     return None
 
 
