@@ -222,15 +222,17 @@ void bind_training(nb::module_& m) {
           "support",
           [](const Trainer& self) {
             std::vector<std::int64_t> rows, counts;
-            const auto& patterns = self.state().patterns;
-            for (std::size_t k = 0; k < patterns.size(); ++k) {
-              if (patterns[k].count == 0) continue;
+            for (std::size_t k = 0; k < self.state().patterns.size(); ++k) {
+              const std::int64_t count = self.proving_count(k);
+              if (count == 0) continue;
               rows.push_back(static_cast<std::int64_t>(k));
-              counts.push_back(patterns[k].count);
+              counts.push_back(count);
             }
             return std::pair{to_numpy(std::move(rows)), to_numpy(std::move(counts))};
           },
-          "Rows with a count, and their counts.")
+          "Rows with a count in the upper bound of the last check, and their counts.")
+      .def("prove_by_recent_updates", &Trainer::prove_by_recent_updates,
+           "Let the upper bound come from the recent part of the run where that is better.")
       .def(
           "model",
           [](const Trainer& self) {

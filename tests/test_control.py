@@ -228,7 +228,7 @@ def test_history_tells_the_story(breast_cancer):
     assert np.all(np.diff([check.time for check in history]) >= 0)
     assert np.all(np.diff([check.updates for check in history]) >= 0)
     assert np.all(np.diff([check.margin for check in history[:-1]]) >= 0)
-    assert history[-1].updates == classifier.n_updates_ == classifier.certificate_.counts.sum()
+    assert history[-1].updates == classifier.n_updates_ >= classifier.certificate_.counts.sum() > 0
     assert history[-1].passes == classifier.n_iter_
     assert history[-1].gap == classifier.certificate_.gap
 

@@ -2,7 +2,7 @@
 //
 // PDM's weights swing around the optimum; their average is better than any of them. At each check the best combination
 // of the present weights, the average and the bias direction is found by slack repair. (With balanced orders: 35 visits
-// a row instead of 61 to a certified 1 % on Adult.) For the hard margin the better of the two weight vectors counts.
+// a row instead of 61 to a certified 1 % on Adult.)
 #pragma once
 
 #include <algorithm>
@@ -23,8 +23,8 @@ class LowerBound {
         problem_(problem),
         row_length_(static_cast<double>(packed.n_nonzeros) / static_cast<double>(packed.n_rows)),
         w_(packed.n_columns + 1) {
-    if (problem.hard_margin()) return;
     penalties_.resize(whole_lanes(members_.size()));
+    if (problem.hard_margin()) return;
     for (std::size_t i = 0; i < members_.size(); ++i) penalties_[i] = problem.penalty(members_[i].row());
   }
 
@@ -62,7 +62,7 @@ class LowerBound {
     std::vector<double> state(a.w);
     for (double& c : state) c *= scale;
     state.push_back(scale * a.bias);
-    problem_.hard_margin() ? take_the_better(state) : combine(state);
+    problem_.hard_margin() ? combine_hard(state) : combine(state);
     return smallest;
   }
 
@@ -77,7 +77,9 @@ class LowerBound {
     return a.totals.norm2 > 0 ? a.totals.t / a.totals.norm2 : 0;
   }
 
-  void combine(const std::vector<double>& state) {
+  using Combined = std::array<double, 3>;  // coefficients of the state, the average and the bias
+
+  SlackRepair<3>::Gram gram_with(const std::vector<double>& state) const {
     SlackRepair<3>::Gram gram{};
     for (std::size_t j = 0; j < state.size(); ++j) {
       const double u = state[j], v = average_.empty() ? 0 : average_[j];
@@ -89,41 +91,52 @@ class LowerBound {
     gram[0][2] = gram[2][0] = state.back();
     gram[1][2] = gram[2][1] = average_.empty() ? 0 : average_.back();
     gram[2][2] = 1;
-    const auto found = SlackRepair<3>(scores_, penalties_, gram).best(start_);
-    start_ = found.c;
-    if (!(found.margin > margin_)) return;
-    margin_ = found.margin;
-    w_.assign(state.size(), 0.0);
-    scale_ = found.c == std::array<double, 3>{} ? 0 : 1;
-    // Where no weights are better than none, the direction of the state is all there is.
-    const std::array<double, 3> c = scale_ > 0 ? found.c : std::array{1.0, 0.0, 0.0};
+    return gram;
+  }
+
+  void take(const std::vector<double>& state, const Combined& c, double margin, double scale) {
+    margin_ = margin;
+    scale_ = scale;
+    w_.resize(state.size());
     for (std::size_t j = 0; j < state.size(); ++j)
       w_[j] = c[0] * state[j] + (average_.empty() ? 0 : c[1] * average_[j]);
     w_.back() += c[2];
   }
 
-  void take_the_better(const std::vector<double>& state) {
-    for (const std::size_t which : {0, 1}) {
-      const std::vector<double>& v = which == 0 ? state : average_;
+  void combine(const std::vector<double>& state) {
+    const auto found = SlackRepair<3>(scores_, penalties_, gram_with(state)).best(start_);
+    start_ = found.c;
+    if (!(found.margin > margin_)) return;
+    // Where no weights are better than none, the direction of the state is all there is.
+    found.c == Combined{} ? take(state, {1, 0, 0}, found.margin, 0) : take(state, found.c, found.margin, 1);
+  }
+
+  // No slack is allowed: the best combination when slacks are very dear, and what it is really worth.
+  void combine_hard(const std::vector<double>& state) {
+    constexpr double dear = 1e3;
+    const auto gram = gram_with(state);
+    std::fill_n(penalties_.begin(), members_.size(), dear * gram[0][0]);
+    const Combined found = gram[0][0] > 0 ? SlackRepair<3>(scores_, penalties_, gram).best(start_).c : Combined{};
+    if (found != Combined{}) start_ = found;
+    for (const Combined& c : {Combined{1, 0, 0}, Combined{0, 1, 0}, found}) {
       double norm2 = 0, smallest = std::numeric_limits<double>::infinity();
-      for (const double c : v) norm2 += c * c;
-      if (!(norm2 > 0)) continue;
-      for (std::size_t i = 0; i < members_.size(); ++i) smallest = std::min(smallest, scores_[which][i]);
-      if (!(smallest / std::sqrt(norm2) > margin_)) continue;
-      margin_ = smallest / std::sqrt(norm2);
-      w_ = v;
-      scale_ = smallest > 0 ? 1 / smallest : 0;
+      for (std::size_t i = 0; i < c.size(); ++i)
+        for (std::size_t j = 0; j < c.size(); ++j) norm2 += c[i] * gram[i][j] * c[j];
+      for (std::size_t k = 0; k < members_.size(); ++k)
+        smallest = std::min(smallest, c[0] * scores_[0][k] + c[1] * scores_[1][k] + c[2] * scores_[2][k]);
+      const double margin = smallest / std::sqrt(norm2);
+      if (norm2 > 0 && margin > margin_) take(state, c, margin, smallest > 0 ? 1 / smallest : 0);
     }
   }
 
   std::vector<Member> members_;
   const Problem& problem_;
   double row_length_;              // non-zeros, on the average
-  std::vector<double> penalties_;  // Delta_k^-2, and zeros up to whole lanes
+  std::vector<double> penalties_;  // Delta_k^-2 (for the hard margin something large), and zeros up to whole lanes
   std::vector<double> average_;    // the bias last
   std::int64_t remembered_ = 0;
-  SlackRepair<3>::Scores scores_;               // of the state, of the average, of the bias
-  std::array<double, 3> start_{1.0, 0.0, 0.0};  // the last combination found: the next one is close
+  SlackRepair<3>::Scores scores_;  // of the state, of the average, of the bias
+  Combined start_{1, 0, 0};        // the last combination found: the next one is close
   std::vector<double> w_;
   double scale_ = 0, margin_ = -std::numeric_limits<double>::infinity();
 };

@@ -14,6 +14,7 @@
 
 #include "lower_bound.hpp"
 #include "patterns.hpp"
+#include "recent_updates.hpp"
 #include "rules/constant_threshold.hpp"
 #include "rules/dynamic_margin.hpp"
 #include "rules/fixed_margin.hpp"
@@ -52,11 +53,16 @@ class Trainer {
   // One read-only pass over all rows; remembers the best weights seen.
   Bounds check() {
     return with_patterns([&](const auto& patterns) {
-      const double norm = std::sqrt(recomputed_norm2(state_));
-      const double smallest = lower_bound_.look(patterns, state_);
-      return Bounds{lower_bound_.margin(), norm / state_.totals.t, smallest / norm};
+      const double norm2 = recomputed_norm2(state_), smallest = lower_bound_.look(patterns, state_);
+      return Bounds{lower_bound_.margin(), recent_.bound(state_, norm2), smallest / std::sqrt(norm2)};
     });
   }
+
+  // Lets the upper bound come from the recent part of the run where that is better.
+  void prove_by_recent_updates() { forgetful_ = true; }
+
+  // The count of row k in the upper bound of the last check.
+  std::int64_t proving_count(std::size_t k) const { return recent_.count(state_, k); }
 
   // Another accuracy for the same run: legitimate, because what was misclassified under a larger eps is under a smaller
   // one too (Section 3).
@@ -154,6 +160,7 @@ class Trainer {
     if (sets_.full()) state_.totals.norm2 = recomputed_norm2(state_);
     if (!full) return upper_bound() <= awaited_bound_ ? Event::bound_met : Event::slice_over;
     ++full_passes_;
+    if (forgetful_) recent_.full_pass(state_, full_passes_);
     if (rule.infeasible(state_.totals)) return Event::infeasible;
     return updated ? Event::full_pass : Event::converged;
   }
@@ -164,6 +171,8 @@ class Trainer {
   bool single_updates_first_;
   State state_;
   LowerBound lower_bound_;
+  RecentUpdates recent_;
+  bool forgetful_ = false;
   ActiveSets sets_;
   std::int64_t visits_ = 0, full_passes_ = 0;  // passes completed
   double awaited_bound_ = 0;

@@ -15,7 +15,7 @@ Verdict = Literal["proven", "not proven", "altered", "other data"]
 
 @dataclass(frozen=True, eq=False)
 class SparseCounts:
-    """The update counts of the rows that have one.
+    """The counts of the rows that have one: updates, in the part of the run that proves the upper bound.
 
     Attributes
     ----------

@@ -81,6 +81,8 @@ class Run:
     def __init__(self, task: Task, trainer: Trainer, plan: Plan, rules: Iterator[Any] | None) -> None:
         self.task = task
         self.trainer = trainer
+        if isinstance(trainer, _core.Trainer) and plan.stop == "certificate":
+            trainer.prove_by_recent_updates()
         self.plan = plan
         self.rules = rules
         self.began = time.perf_counter()
