@@ -17,6 +17,7 @@ import pytest
 from sklearn.datasets import dump_svmlight_file
 
 from dynmargin.cli.main import main
+from dynmargin.cli.table_progress import TableProgress
 from dynmargin.data.dataset import DataError
 from dynmargin.experiments import problems, readers, tables
 from dynmargin.experiments.cells import Cells, Key, Result
@@ -135,6 +136,7 @@ def test_a_run_over_the_limit_is_ended_and_shown(run, data, tmp_path):
     code, out, _ = run(*words, 0.3, "--columns", "pfm")
     assert code == 0
     assert "> 0.3 s" in out
+    assert "the paper's figures are for epsilon 0.01" in out
     assert "no margin of PDM to aim at" in out
     (cell,) = cells_of(tmp_path / "paper-results").values()
     assert json.loads(cell)["state"] == "over limit"
@@ -230,6 +232,20 @@ def test_killed_at_any_moment_it_loses_no_finished_cell(run, data, tmp_path):
     assert len(cells_of(folder)) == 32
     assert err.count("converged") == 32 - len(after)
     assert all(row["margin_e4"] and row["remark"] == "" for row in rows_of(folder, 1).values())
+
+
+def test_an_interrupted_table_is_shown_as_far_as_it_went(run, data, tmp_path, monkeypatch):
+    def begin(self, what, left):
+        if left == 0:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(TableProgress, "begin", begin)
+    code, out, _ = run("paper", "table1", "--sets", "adult", "--columns", "pdm,pdm-succ", "--data-dir", data)
+    assert code == 130
+    assert "not run yet" in out
+    rows = rows_of(tmp_path / "paper-results", 1)
+    assert rows["adult", "pdm"]["margin_e4"]
+    assert not rows["adult", "pdm-succ"]["margin_e4"]
 
 
 def test_without_resume_everything_is_computed_again(run, data, tmp_path):

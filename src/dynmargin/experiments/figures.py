@@ -14,7 +14,7 @@ from ..plots import plot_convergence
 from .cells import Cells, Key
 from .problems import Problem
 from .readers import Rows, Sides
-from .rendering import UNITS, lines
+from .rendering import PAPER_EPSILON, UNITS, lines
 from .tables import Order, Table, columns_of
 
 EPSILONS = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
@@ -114,7 +114,7 @@ def draw_updates(problem: Problem, X: Rows, y: Sides, limit: float) -> Any:
 
 def stored_table_1(problems: list[Problem], out: Path) -> Table:
     """Gather the cells of Table 1 that are on disk."""
-    cells, columns, epsilon = Cells(out / "cells"), columns_of(1, None), 0.01
+    cells, columns, epsilon = Cells(out / "cells"), columns_of(1, None), PAPER_EPSILON
     results = {}
     for problem in problems:
         for column in columns:
