@@ -71,7 +71,7 @@ def draw_bounds(problem: Problem, X: Rows, y: Sides, limit: float) -> Any:
     for ax, history, name in zip(axes, histories, ("PDM", "PDM-succ"), strict=True):
         plot_convergence(history, ax)
         ax.axhspan(best, least, color="black", label="gamma_d is here")
-        ax.set(title=f"{problem.title}, {name}: {history[-1].updates:.3g} updates", ylim=(0, 3 * least))
+        ax.set(title=f"{problem.title}, {name}: {history[-1].updates:.3g} updates", ylim=(0.5 * best, 2 * least))
         ax.legend(loc="upper right")
     return figure
 
@@ -140,7 +140,7 @@ def draw_bars(table: Table) -> Any:
         for shift, whose, label in ((-0.2, "ours", "ours"), (0.2, "paper", "paper")):
             values = [getattr(line, whose)[j] for line in rows]
             ax.barh(places + shift, [math.nan if v is None else v for v in values], height=0.4, label=label)
-        ax.set(xlabel=unit, xscale="log", yticks=places, yticklabels=names)
+        ax.set(xlabel=unit, xscale="linear" if j == 0 else "log", yticks=places, yticklabels=names)
     axes[0].invert_yaxis()
     axes[2].legend()
     return figure
