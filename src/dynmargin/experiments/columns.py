@@ -162,7 +162,8 @@ def run_liblinear_l1(task: Task) -> Measured:
     trained = liblinear.train(X, task.y, 3, HUGE_C, task.epsilon)
     scores = task.y * (X @ trained.weights[:-1] + trained.weights[-1])
     margin = float(scores.min() / np.linalg.norm(trained.weights))
-    return Measured(margin, None, trained.seconds, _ended(trained.converged), "")
+    ended = "converged" if trained.converged else f"gave up after {LIBLINEAR_PASSES} passes, its own limit"
+    return Measured(margin, None, trained.seconds, ended, "")
 
 
 def run_liblinear_l2(task: Task) -> Measured:
@@ -177,11 +178,8 @@ def run_liblinear_l2(task: Task) -> Measured:
     problem = BinaryProblem(1, C, C, 1.0)
     core_problem = problem.to_core(problem.sides(task.y, None))
     margin, _ = _core.margin_of_weights(as_matrix(X), core_problem, trained.weights[:-1], float(trained.weights[-1]))
-    return Measured(margin, None, trained.seconds, _ended(trained.converged), "")
-
-
-def _ended(converged: bool) -> str:
-    return "converged" if converged else f"gave up after {LIBLINEAR_PASSES} passes, its own limit"
+    ended = "converged" if trained.converged else f"went over to Newton's method after {LIBLINEAR_PASSES} passes"
+    return Measured(margin, None, trained.seconds, ended, "")
 
 
 COLUMNS = {

@@ -33,7 +33,7 @@ class Problem:
     shape : tuple of two int
         m and n of the paper.
     positives : int or None
-        Rows of the positive side; None where no source for it was at hand.
+        Rows of the positive side, counted in the file itself; None for the files that were not at hand.
     files : tuple of tuples of str
         The files needed, each under the names it may have, without the suffix of a compressed one. A file may lie in a
         folder of the set's name or not.
@@ -113,19 +113,19 @@ PAPER = (
         "physics", "Physics", 1.0, (50000, 70), None, (("physics/phy_train.dat",),), KDD_PAGE, readers.read_physics
     ),
     Problem(
-        *("real-sim", "Real-sim", 0.1, (72309, 20958), 22238),
+        *("real-sim", "Real-sim", 0.1, (72309, 20958), None),
         (("real-sim/real-sim",),),
         LIBSVM_PAGE,
         readers.read_two_classes,
     ),
     Problem(
-        *("news20", "News20", 0.1, (19996, 1355191), 9999),
+        *("news20", "News20", 0.1, (19996, 1355191), None),
         (("news20/news20.binary",),),
         LIBSVM_PAGE,
         readers.read_two_classes,
     ),
     Problem(
-        *("webspam", "Webspam", 0.3, (350000, 254), 212189),
+        *("webspam", "Webspam", 0.3, (350000, 254), None),
         (("webspam/webspam_wc_normalized_unigram.svm", "webspam/webspam_wc_normalized_unigram"),),
         LIBSVM_PAGE,
         readers.read_two_classes,
@@ -136,12 +136,12 @@ PAPER = (
         UCI_PAGE,
         readers.read_covertype,
     ),
-    Problem("c11", "C11", 0.3, (804414, 47236), 24325, RCV1_FILES, RCV1_PAGE, readers.read_c11),
-    Problem("ccat", "CCAT", 0.3, (804414, 47236), 381327, RCV1_FILES, RCV1_PAGE, readers.read_ccat),
+    Problem("c11", "C11", 0.3, (804414, 47236), None, RCV1_FILES, RCV1_PAGE, readers.read_c11),
+    Problem("ccat", "CCAT", 0.3, (804414, 47236), None, RCV1_FILES, RCV1_PAGE, readers.read_ccat),
 )
 STAND_INS = (
     Problem(
-        *("newsgroups", "newsgroups (for News20)", 0.1, (18846, 1664489), None),
+        *("newsgroups", "newsgroups (for News20)", 0.1, (18846, 1664489), 9373),
         (("newsgroups/20news-bydate.tar",),),
         NEWSGROUPS_PAGE,
         readers.read_newsgroups,
