@@ -173,6 +173,19 @@ def test_a_wrong_file_is_refused_with_what_was_expected_and_seen(run, data, monk
     assert run("paper", "table1", "--sets", "adult", "--data-dir", data)[0] == 3
 
 
+def test_a_cell_that_fails_says_why_and_is_tried_again(run, data, monkeypatch):
+    right = small_problems()
+    monkeypatch.setattr(problems, "PROBLEMS", {**right, "web": replace(right["web"], delta=0.0)})
+    words = ("paper", "table1", "--sets", "adult,web", "--columns", "pdm", "--data-dir", data)
+    code, out, _ = run(*words)
+    assert code == 1
+    assert "failed: " in out
+    monkeypatch.setattr(problems, "PROBLEMS", right)
+    code, out, err = run(*words, "--resume")
+    assert code == 0
+    assert err.count("converged") == 1  # Web; Adult was done
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -23,8 +23,10 @@ MOST_SEEDS = 100
 
 def draw_all(problems: list[Problem], folder: Path, out: Path, limit: float) -> Iterator[Path]:
     """Draw into a folder, two pictures a problem that is here, and Table 1 if cells of it are; yields their paths."""
-    import matplotlib
-
+    try:
+        import matplotlib
+    except ImportError:
+        raise ImportError("figures need matplotlib: pip install dynmargin[plots]") from None
     matplotlib.use("agg")
     from matplotlib import pyplot
 
