@@ -6,55 +6,16 @@ Files are looked for in a folder, never downloaded. A problem is (X, y, C) with 
 import bz2
 import gzip
 import lzma
-import tarfile
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn import datasets
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
+from dynmargin.experiments.problems import PROBLEMS
+from dynmargin.experiments.readers import make_rcv1_like
+
 OPENERS = {".xz": lzma.open, ".bz2": bz2.open, ".gz": gzip.open}
-
-
-@dataclass(frozen=True)
-class PaperSet:
-    """A two-class problem of the paper, with what identifies its file."""
-
-    name: str
-    file: str
-    source: str
-    delta: float  # the extension; C = 1 / (2 delta²)
-    shape: tuple[int, int]
-    n_positive: int
-    best: float  # the best directional margin, as independent solvers agree
-
-    @property
-    def C(self):
-        return 1 / (2 * self.delta**2)
-
-    def load(self, folder):
-        path = require(folder, self.file, self.source)
-        if self.name == "covertype":
-            X, y = read_covertype(path)
-        else:
-            X, y = read_libsvm(path, self.shape[1])
-        if X.shape != self.shape or (y > 0).sum() != self.n_positive:
-            raise SystemExit(
-                f"{path}: expected {self.shape}, {self.n_positive} positive; got {X.shape}, {(y > 0).sum()}"
-            )
-        return X, y
-
-
-PAPER_SETS = {
-    problem.name: problem
-    for problem in (
-        PaperSet("adult", "adult/a9a.xz", "the LIBSVM data page", 1.0, (32561, 123), 7841, 85.295e-4),
-        PaperSet("web", "web/w8a.xz", "the LIBSVM data page", 1.0, (49749, 300), 1479, 211.033e-4),
-        PaperSet("covertype", "covertype/covtype.csv.xz", "UCI", 3.0, (581012, 54), 211840, 47.953e-4),
-    )
-}
 
 
 def require(folder, file, source):
@@ -71,41 +32,15 @@ def read_libsvm(path, n_features=None):
         return datasets.load_svmlight_file(file, n_features=n_features)
 
 
-def read_covertype(path):
-    with lzma.open(path) as file:
-        table = np.loadtxt(file, delimiter=",", skiprows=1)
-    return sp.csr_matrix(table[:, :-1] * 0.001), np.where(table[:, -1] == 1, 1, -1)
-
-
-def newsgroups(folder):
-    """Stands in for the paper's News20: all posts, uni- and bigrams, tf-idf, unit rows, even against odd groups."""
-    from sklearn.feature_extraction.text import TfidfVectorizer
-
-    path = require(folder, "newsgroups/20news-bydate.tar.xz", "the 20 Newsgroups page (20news-bydate)")
-    texts, groups = [], []
-    with tarfile.open(path) as archive:
-        for member in archive:
-            if member.isfile():
-                texts.append(archive.extractfile(member).read().decode("latin-1"))
-                groups.append(member.name.split("/")[-2])
-    X = TfidfVectorizer(ngram_range=(1, 2), dtype=np.float32).fit_transform(texts)
-    index = {group: i for i, group in enumerate(sorted(set(groups)))}
-    return X, np.array([1 if index[group] % 2 == 0 else -1 for group in groups])
+def paper_set(name, folder):
+    """One of the paper's problems, or of its stand-ins, prepared as `dynmargin paper` does."""
+    if folder is None:
+        raise SystemExit("name the folder with the data by --data-dir or DYNMARGIN_DATA")
+    return PROBLEMS[name].load(Path(folder))
 
 
 def rcv1_like(rows, features=47236, per_row=75, seed=0):
-    """Sparse unit rows with Zipf-distributed features, labels from a sparse linear rule with noise; not RCV1 itself."""
-    random = np.random.default_rng(seed)
-    frequency = 1 / (np.arange(features) + 10.0)
-    columns = random.choice(features, size=rows * per_row, p=frequency / frequency.sum()).astype(np.int32)
-    values = random.exponential(size=rows * per_row).astype(np.float32)
-    X = sp.csr_matrix((values, columns, np.arange(rows + 1, dtype=np.int64) * per_row), shape=(rows, features))
-    X.sum_duplicates()
-    norms = np.sqrt(np.asarray(X.multiply(X).sum(axis=1)).ravel())
-    X = sp.diags_array(1 / norms).astype(np.float32) @ X
-    rule = random.normal(size=features) * (random.random(features) < 0.1)
-    scores = X @ rule
-    return sp.csr_matrix(X), np.where(scores + 0.3 * scores.std() * random.normal(size=rows) > 0, 1, -1)
+    return make_rcv1_like([], features, rows=rows, per_row=per_row, seed=seed)
 
 
 def separable(rows, features, seed=0):
@@ -138,7 +73,7 @@ def breast_cancer(scaled):
 
 
 def covertype(folder, scale):
-    X, y = PAPER_SETS["covertype"].load(folder)
+    X, y = paper_set("covertype", folder)
     return scale.fit_transform(X), y
 
 
@@ -153,9 +88,9 @@ def news20(folder):
 
 # Varied problems to judge generality on: name -> (C, how to get X and y from a data folder).
 VARIED = {
-    "adult-C10": (10.0, lambda folder: PAPER_SETS["adult"].load(folder)),
-    "adult-C0.01": (0.01, lambda folder: PAPER_SETS["adult"].load(folder)),
-    "web-C10": (10.0, lambda folder: PAPER_SETS["web"].load(folder)),
+    "adult-C10": (10.0, lambda folder: paper_set("adult", folder)),
+    "adult-C0.01": (0.01, lambda folder: paper_set("adult", folder)),
+    "web-C10": (10.0, lambda folder: paper_set("web", folder)),
     "covertype-maxabs": (1.0, lambda folder: covertype(folder, MaxAbsScaler())),
     "covertype-standard": (0.1, lambda folder: covertype(folder, StandardScaler(with_mean=False))),
     "reuters": (1.0, reuters),
@@ -185,21 +120,19 @@ HARD = {
 
 def load(name, folder):
     """Load a problem by name: X, y in {-1, 1}, C."""
-    if name in PAPER_SETS:
-        return *PAPER_SETS[name].load(folder), PAPER_SETS[name].C
+    if name in PROBLEMS:
+        return *paper_set(name, folder), PROBLEMS[name].C
     if name in VARIED:
         C, make = VARIED[name]
         X, y = make(folder)
     elif name in HARD:
         C, (X, y) = np.inf, HARD[name](folder)
-    elif name == "newsgroups":
-        C, (X, y) = 50.0, newsgroups(folder)
     elif name.startswith("rcv1-like:"):
         C, (X, y) = 1 / (2 * 0.3**2), rcv1_like(int(name.partition(":")[2]))
     elif Path(name).exists():
         C, (X, y) = 1.0, read_libsvm(Path(name))
         y = np.where(y == y.max(), 1, -1)
     else:
-        known = ", ".join([*PAPER_SETS, "newsgroups", "rcv1-like:ROWS", *VARIED, *HARD])
+        known = ", ".join([*PROBLEMS, "rcv1-like:ROWS", *VARIED, *HARD])
         raise SystemExit(f"no problem is called {name!r}, and no file; there are {known}")
     return X, y, C

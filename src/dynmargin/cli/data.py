@@ -1,10 +1,17 @@
-"""dynmargin data convert: between the formats of data."""
+"""dynmargin data: which of the paper's data are here; data convert: between the formats of data."""
 
 import argparse
 from typing import Any
 
 from .exit_codes import DONE
 from .reading import DATA_HELP, FORMATS, notice
+
+LIST_EPILOG = """examples:
+  dynmargin data                                            # which of the paper's data are here
+  dynmargin data --data-dir FOLDER
+  dynmargin data convert a9a.xz a9a/
+
+exit codes: 0 done, 3 failed"""
 
 EPILOG = """examples:
   dynmargin data convert a9a.xz a9a/                        # a folder that opens at once
@@ -17,8 +24,10 @@ exit codes: 0 done, 3 failed"""
 
 def add_to(commands: Any) -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser("data", help="convert data between formats")
-    actions = parser.add_subparsers(metavar="ACTION", required=True, dest="action")
+    parser = commands.add_parser("data", help="list the paper's data; convert between formats", epilog=LIST_EPILOG)
+    parser.add_argument("--data-dir", help="the folder to look in; default: DYNMARGIN_DATA, ../shared/data, the cache")
+    parser.set_defaults(run=run_listing)
+    actions = parser.add_subparsers(metavar="ACTION", dest="action")
     convert = actions.add_parser("convert", help="read one format and write another", epilog=EPILOG)
     convert.add_argument("data", metavar="IN", help=DATA_HELP)
     convert.add_argument("out", metavar="OUT", help="what to write; - for standard output")
@@ -28,6 +37,22 @@ def add_to(commands: Any) -> None:
         "--label", help="name or number (1 is the first, -1 the last) of the label's column in a table"
     )
     convert.set_defaults(run=run)
+
+
+def run_listing(arguments: argparse.Namespace) -> int:
+    """List the paper's problems and stand-ins: the files that were found, or where to get them."""
+    from ..experiments.problems import PROBLEMS, data_folder
+
+    folder = data_folder(arguments.data_dir)
+    print(f"looked in {folder}{'' if folder.is_dir() else ', which is not there'}\n")
+    print(f"{'set':26} {'rows':>7} {'columns':>8} {'Delta':>5}  files")
+    for problem in PROBLEMS.values():
+        found = problem.find(folder)
+        where = f"not here: {problem.wanted} from {problem.source}"
+        if found is not None:
+            where = ", ".join(str(path.relative_to(folder)) for path in found) or "generated"
+        print(f"{problem.title:26} {problem.shape[0]:>7} {problem.shape[1]:>8} {problem.delta:>5g}  {where}")
+    return DONE
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -6,14 +6,14 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from . import convert, data, demo, info, predict, train, verify
+from . import convert, data, demo, info, paper, predict, train, verify
 from .exit_codes import DONE, FAILED, INTERRUPTED
 
-COMMANDS = (train, predict, verify, info, convert, data, demo)
+COMMANDS = (train, predict, verify, info, convert, data, paper, demo)
 
 EPILOG = """exit codes:
   0    done; verify: proven
-  1    train: the model is written, but epsilon is not proven; verify: not proven
+  1    train: the model is written, but epsilon is not proven; verify: not proven; paper: a cell failed
   2    verify: not the data that the model was trained on
   3    failed: the command line, a file or its contents are wrong (one sentence on stderr)
   130  interrupted"""
