@@ -26,7 +26,7 @@ from ..problem import BinaryProblem
 from ..schedule import Schedule
 from ..task import Task
 from ..training import LARGEST_COUNT, Plan
-from .callback_support import CallbackSupportMixin, with_callbacks
+from .callback_support import CallbackSupportMixin
 from .reports import Reports
 from .watching import Watch, visible_checks
 
@@ -84,7 +84,6 @@ class MarginClassifier(Reports, CallbackSupportMixin, ClassifierMixin, BaseEstim
         """Train on one two-class problem."""
 
     @_fit_context(prefer_skip_nested_validation=True)
-    @with_callbacks
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Train until the certificate asked for is proven, or a limit is met.
 

@@ -1,10 +1,9 @@
 """scikit-learn's callbacks, and for versions before 1.9 as much of them as `CheckCallback` needs."""
 
-from collections.abc import Callable
 from typing import Any, Self
 
 try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
+    from sklearn.callback import CallbackSupportMixin
 except ImportError:
 
     class PlainContext:
@@ -51,9 +50,5 @@ except ImportError:
         def _init_callback_context(self, **_: Any) -> PlainContext:
             return PlainContext(getattr(self, "_skl_callbacks", []))
 
-    def with_callbacks(method: Callable[..., Any]) -> Callable[..., Any]:
-        """Leave a method as it is: there is nothing to set up or tear down."""
-        return method
 
-
-__all__ = ["CallbackSupportMixin", "with_callbacks"]
+__all__ = ["CallbackSupportMixin"]
