@@ -19,7 +19,7 @@ class CheckLine:
         which = f"class {self.labels[check.problem]}: " if self.labels else ""
         left = progress.projected_seconds() - (check.time - began)
         eta = f", about {max(left, 0):.0f} s left" if left < 1e6 else ""
-        return (
-            f"{which}{check.time:.1f} s, {check.passes} passes, {check.updates} updates, margin {check.margin:.6g}, "
-            f"at most {check.upper_bound:.6g}, gap {check.gap:.2%}{eta}"
+        return (  # what matters most first: the end is cut where the screen is narrow
+            f"{which}gap {check.gap:.2%}{eta}, margin {check.margin:.6g}, at most {check.upper_bound:.6g}, "
+            f"{check.time:.1f} s, {check.passes} passes, {check.updates} updates"
         )

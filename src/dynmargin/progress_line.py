@@ -18,23 +18,32 @@ class ProgressLine:
 
     def __init__(self, console: Any, epsilon: float, labels: list[str]) -> None:
         from rich.progress import BarColumn, Progress, TextColumn
+        from rich.table import Column
 
         self.words = CheckLine(epsilon, labels)
         self.epsilon = epsilon
         self.reached = [0.0] * max(1, len(labels))
         self.shown = -math.inf
-        columns = BarColumn(bar_width=20), TextColumn("{task.description}", markup=False)
-        self.progress = Progress(*columns, console=console, auto_refresh=False)
+        self.notebook: bool = console.is_jupyter
+        text = TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True))
+        self.progress = Progress(BarColumn(bar_width=10), text, console=console, auto_refresh=False, expand=True)
         self.bar = self.progress.add_task("", total=len(self.reached))
 
     def __enter__(self) -> Self:
         """Begin to draw."""
-        self.progress.start()
+        if self.notebook:  # not by rich itself, which would need ipywidgets
+            from IPython.display import display
+
+            self.cell = display(self.progress, display_id=True)
+        else:
+            self.progress.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         """Leave the last line where it is."""
-        self.progress.stop()
+        self.redraw()
+        if not self.notebook:
+            self.progress.stop()
 
     def show(self, check: Check) -> None:
         """Show a check, unless the last one has only just been shown."""
@@ -43,6 +52,13 @@ class ProgressLine:
         self.progress.update(self.bar, completed=sum(self.reached), description=line)
         if now - self.shown >= REFRESH_SECONDS:
             self.shown = now
+            self.redraw()
+
+    def redraw(self) -> None:
+        """Bring what is seen up to date."""
+        if self.notebook:
+            self.cell.update(self.progress)
+        else:
             self.progress.refresh()
 
     def fraction(self, gap: float) -> float:
