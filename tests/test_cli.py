@@ -66,7 +66,7 @@ def test_train_prints_the_certificate_and_says_where_the_model_is(run):
     assert re.search(r"margin \S+, no classifier above \S+: gap 0\.0\d+ \(achieves epsilon=0\.05\)\n", out)
     assert out.endswith("model written to new.npz\n")
     assert "train: 1200 rows, 64 features, read in" in err
-    assert re.search(r"^\d+\.\d s, \d+ passes, \d+ updates, margin \S+, at most \S+, gap [\d.]+%", err, re.MULTILINE)
+    assert re.search(r"^gap [\d.]+%, margin \S+, at most \S+, \d+\.\d s, \d+ passes, \d+ updates$", err, re.MULTILINE)
     assert "\r" not in err
     assert load("new.npz").parameters["seed"] == 3
 
@@ -357,7 +357,7 @@ def test_the_live_line_is_rewritten_on_a_terminal(folder):
     os.close(its)
     shown = os.read(ours, 1 << 20).decode()
     os.close(ours)
-    assert re.search(r"\r\x1b\[K\d+\.\d s, \d+ passes, \d+ updates, margin", shown)
+    assert re.search(r"\r\x1b\[Kgap [\d.]+%, margin \S+, at most \S+, \d+\.\d s, \d+ pass", shown)
     assert shown.endswith("\r\x1b[K")  # cleared at the end
     assert b"achieves epsilon" in done.stdout
 

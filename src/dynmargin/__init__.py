@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from importlib.metadata import version
 
     from .certificate import Certificate, SparseCounts, Verification
+    from .check_callback import CheckCallback
     from .classifiers.alma import ALMAClassifier
     from .classifiers.cramma import CRAMMAClassifier
     from .classifiers.dcd import DCDClassifier
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from .comparison import compare
     from .data.dataset import DataError
     from .data.libsvm import read_libsvm
+    from .displays.convergence import ConvergenceDisplay
+    from .displays.margins import MarginDisplay
     from .model import LinearModel
     from .model_file import ModelFileError, load
     from .schedule import Schedule
@@ -38,10 +41,13 @@ _HOMES = {
     "ALMAClassifier": ".classifiers.alma",
     "CRAMMAClassifier": ".classifiers.cramma",
     "Certificate": ".certificate",
+    "CheckCallback": ".check_callback",
+    "ConvergenceDisplay": ".displays.convergence",
     "DCDClassifier": ".classifiers.dcd",
     "DecompositionSVMClassifier": ".classifiers.decomposition",
     "MPUClassifier": ".classifiers.mpu",
     "MICRAClassifier": ".classifiers.micra",
+    "MarginDisplay": ".displays.margins",
     "MarginPerceptronClassifier": ".classifiers.margin_perceptron",
     "MargitronClassifier": ".classifiers.margitron",
     "DataError": ".data.dataset",
@@ -65,12 +71,15 @@ __all__ = [
     "ALMAClassifier",
     "CRAMMAClassifier",
     "Certificate",
+    "CheckCallback",
+    "ConvergenceDisplay",
     "DCDClassifier",
     "DataError",
     "DecompositionSVMClassifier",
     "LinearModel",
     "MICRAClassifier",
     "MPUClassifier",
+    "MarginDisplay",
     "MarginPerceptronClassifier",
     "MargitronClassifier",
     "MaxMarginClassifier",

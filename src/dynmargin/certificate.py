@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
+from .certificate_html import certificate_table
 from .matrix import as_matrix
 from .problem import BinaryProblem
 
@@ -165,6 +166,9 @@ class Certificate:
 
     def __repr__(self) -> str:
         return f"<Certificate: {self}>"
+
+    def _repr_html_(self) -> str:
+        return certificate_table([self])
 
     def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
         """Recompute each bound from its witness and the data, rounding errors accounted for.

@@ -17,10 +17,10 @@ from sklearn.utils import check_array, check_consistent_length, check_X_y, colum
 from .certificate import Certificate
 from .classifiers.base import visible_log
 from .classifiers.table import ESTIMATORS, make
+from .displays.comparison import plot_comparison
 from .foreign_weights import certify_weights
 from .outcome import Check
 from .peers import PEERS, Peer
-from .plots import plot_comparison
 from .problem import BinaryProblem
 from .training import logger
 

@@ -16,6 +16,7 @@ StopReason = Literal[
     "max_updates",
     "max_time",
     "interrupted",
+    "callback",
 ]
 
 
@@ -67,7 +68,7 @@ class Outcome:
 
     def shortfall(self) -> str | None:
         """Say what a user should know when the run did not end as asked."""
-        if self.certificate.achieved or self.stop_reason in ("converged", "own rule"):
+        if self.certificate.achieved or self.stop_reason in ("converged", "own rule", "callback"):
             return None
         margin, upper_bound, gap = self.certificate.margin, self.certificate.upper_bound, self.certificate.gap
         if self.stop_reason == "inseparable":

@@ -41,6 +41,7 @@ class Plan:
     deadline: float = math.inf  # on the clock of time.perf_counter, like `started`
     started: float = field(default_factory=time.perf_counter)
     warn: Callable[[str], None] = logger.warning
+    watch: Callable[[Check, Callable[[], Certificate]], bool] = lambda check, certify: False  # True to stop
 
 
 def train(task: Task, trainer: Trainer, plan: Plan, rules: Iterator[Any] | None = None) -> Outcome:
@@ -56,7 +57,7 @@ def train(task: Task, trainer: Trainer, plan: Plan, rules: Iterator[Any] | None 
     reason: StopReason | None = None
     try:
         while reason is None:
-            reason = run.advance()
+            reason = run.advance() or run.asked
     except KeyboardInterrupt:
         before, last_interrupt = last_interrupt, time.perf_counter()
         if last_interrupt - before < SECOND_INTERRUPT_SECONDS:
@@ -64,7 +65,7 @@ def train(task: Task, trainer: Trainer, plan: Plan, rules: Iterator[Any] | None 
         reason = "interrupted"
     certificate = run.certificate if reason == "certificate" else None
     certificate = certificate or task.certify(trainer, plan.epsilon)
-    run.record(certificate.margin, certificate.upper_bound)
+    run.record(certificate.margin, certificate.upper_bound, lambda: certificate)
     return Outcome(certificate, reason, max(1, trainer.full_passes), run.history, task.R)
 
 
@@ -92,6 +93,7 @@ class Run:
         self.full_pass = FullPass(0, math.inf)
         self.history: list[Check] = []
         self.certificate: Certificate | None = None
+        self.asked: StopReason | None = None  # by whoever watches
 
     def advance(self) -> StopReason | None:
         """Train for a slice; return the reason to stop, if there is one."""
@@ -151,7 +153,9 @@ class Run:
     def look(self) -> StopReason | None:
         """Check the bounds; return the reason to stop that they give, if they do."""
         bounds, plan = self.trainer.check(), self.plan
-        check = self.record(bounds.margin, bounds.upper_bound)
+        check = self.record(
+            bounds.margin, bounds.upper_bound, lambda: self.task.certify(self.trainer, plan.epsilon, bounds)
+        )
         if self.task.core_problem.hard_margin and bounds.upper_bound <= plan.margin_floor * self.task.R:
             return "inseparable"
         gap = check.gap
@@ -176,8 +180,8 @@ class Run:
         patient = self.rules is None and plan.stop == "convergence" and not self.task.core_problem.hard_margin
         return "stalled" if self.progress.stalled() and not patient else None
 
-    def record(self, margin: float, upper_bound: float) -> Check:
-        """Add a line to the history and to the log."""
+    def record(self, margin: float, upper_bound: float, certify: Callable[[], Certificate]) -> Check:
+        """Add a line to the history and to the log, and show it to whoever watches."""
         elapsed = time.perf_counter() - self.plan.started
         check = Check(elapsed, self.trainer.full_passes, self.trainer.updates, margin, upper_bound, self.task.index)
         self.history.append(check)
@@ -186,4 +190,6 @@ class Run:
             *(self.task.index, elapsed, check.passes, check.updates, margin, upper_bound, check.gap),
             extra={"check": check},
         )
+        if self.plan.watch(check, certify):
+            self.asked = "callback"
         return check

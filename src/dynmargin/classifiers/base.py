@@ -1,13 +1,11 @@
 """What all classifiers share: validation, one task a class over the same packed rows, fitted attributes, prediction."""
 
 import inspect
-import logging
 import os
 import time
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -27,7 +25,10 @@ from ..outcome import Outcome
 from ..problem import BinaryProblem
 from ..schedule import Schedule
 from ..task import Task
-from ..training import LARGEST_COUNT, Plan, logger
+from ..training import LARGEST_COUNT, Plan
+from .callback_support import CallbackSupportMixin
+from .reports import Reports
+from .watching import Watch, visible_checks
 
 
 def warn_caller(message: str) -> None:
@@ -47,22 +48,7 @@ def once(warn: Callable[[str], None]) -> Callable[[str], None]:
     return lambda message: pending.pop()(message) if pending else None
 
 
-@contextmanager
-def visible_log(verbose: int) -> Iterator[None]:
-    """Let `verbose` show the log even where logging was never set up, for as long as a fit takes."""
-    level, handler = logger.level, logging.StreamHandler()
-    if verbose:
-        logger.setLevel(logging.INFO)
-    if verbose and not logger.hasHandlers():
-        logger.addHandler(handler)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
-        logger.removeHandler(handler)
-
-
-class MarginClassifier(ClassifierMixin, BaseEstimator):
+class MarginClassifier(Reports, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     """Base of the classifiers that come with a certificate. Subclasses say how a two-class problem is trained."""
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -116,6 +102,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
             The fitted classifier.
         """
         started = time.perf_counter()
+        given = {"X": X, "y": y, "metadata": None if sample_weight is None else {"sample_weight": sample_weight}}
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], accept_large_sparse=True)
         classes = np.unique(y)
         check_classification_targets(
@@ -130,6 +117,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
                 if not weight[y == label].any():
                     raise ValueError(f"all rows of class {label} have weight zero; drop the class, or give it weight")
         problems = self._problems(classes, y, weight)
+        watch = Watch(self, len(problems), classes, given)
         plan = Plan(
             epsilon=float(self.epsilon),
             stop=self.stop,
@@ -139,11 +127,14 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
             max_updates=LARGEST_COUNT if self.max_updates is None else min(int(self.max_updates), LARGEST_COUNT),
             started=started,
             warn=once(warn_caller),
+            watch=watch.see,
         )
-        with visible_log(self.verbose):
-            outcomes = train_each(as_matrix(X), y, weight, problems, plan, self.max_time, self._train)
+        labels = [str(label) for label in classes] if len(problems) > 1 else []
+        with visible_checks(self.verbose, plan.epsilon, labels) as watch.line:
+            outcomes = train_each(as_matrix(X), y, weight, problems, plan, self.max_time, watch.around(self._train))
         self.classes_ = classes
         self._publish(outcomes, [problem.sides(y, weight) for problem in problems])
+        watch.finish()
         return self
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:

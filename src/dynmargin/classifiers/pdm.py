@@ -51,7 +51,8 @@ class PDMClassifier(MarginClassifier):
     random_state : int, RandomState or None, default=None
         Seeds the order of presentation; the same seed gives the same result bit for bit.
     verbose : int, default=0
-        Log every check of the bounds to the logger "dynmargin".
+        1 shows a progress line in a terminal or a notebook (with rich), and log lines elsewhere; 2 logs every check of
+        the bounds to the logger "dynmargin".
 
     Attributes
     ----------
@@ -72,7 +73,8 @@ class PDMClassifier(MarginClassifier):
     history_ : list of Check
         Time, passes, updates, margin and upper bound at each check.
     stop_reason_ : str
-        "certificate", "converged", "inseparable", "stalled", "max_updates", "max_time" or "interrupted".
+        "certificate", "converged", "inseparable", "stalled", "max_updates", "max_time", "interrupted" or
+        "callback".
     support_ : array of int
         The rows with a count.
     dual_coef_ : array of shape (1, n_support) or (n_classes, n_support)

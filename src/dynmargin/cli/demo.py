@@ -50,19 +50,19 @@ def run(arguments: argparse.Namespace) -> int:
     print("LinearSVC(tol=1e-8), the same problem:")
     print(f"  same prediction on {agreement:.1%} of the rows; weights differ by {distance:.1%} in length")
     print(f"  training accuracy {theirs.score(X, y):.2%}, ours {ours.score(X, y):.2%}\n")
-    draw(ours.history_, arguments.picture)
+    draw(ours, arguments.picture)
     return DONE
 
 
-def draw(history: Any, picture: str) -> None:
+def draw(classifier: Any, picture: str) -> None:
     """Draw the bounds against passes, if matplotlib is there."""
     try:
         import matplotlib
     except ImportError:
         print("For a picture of the bounds: pip install dynmargin[plots]")
         return
-    from ..plots import plot_convergence
+    from ..displays.convergence import ConvergenceDisplay
 
     matplotlib.use("agg")
-    plot_convergence(history).figure.savefig(picture, dpi=150)
+    ConvergenceDisplay.from_estimator(classifier, against="passes").figure_.savefig(picture, dpi=150)
     print(f"The bounds against passes are drawn in {picture}")

@@ -19,10 +19,10 @@ class Live(logging.Handler):
 
     def __init__(self, epsilon: float, labels: list[str]) -> None:
         super().__init__()
-        self.epsilon = epsilon
-        self.labels = labels
+        from ..check_line import CheckLine
+
+        self.words = CheckLine(epsilon, labels)
         self.terminal = sys.stderr.isatty()
-        self.problem = -1
         self.shown = -math.inf
 
     def __enter__(self) -> "Live":
@@ -42,32 +42,17 @@ class Live(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Show a check of the bounds."""
-        from ..progress import Progress
-
         check: Check | None = getattr(record, "check", None)
         if check is None:
             return
-        if check.problem != self.problem:
-            self.problem, self.progress, self.began = check.problem, Progress(self.epsilon), check.time
-        self.progress.record(check, check.gap, check.passes, check.time - self.began)
-        now = time.perf_counter()
+        line, now = self.words.describe(check), time.perf_counter()
         if now - self.shown < (LINE_SECONDS if self.terminal else LOG_SECONDS):
             return
         self.shown = now
         if self.terminal:
-            self._rewrite(self.describe(check))
+            self._rewrite(line)
         else:
-            print(self.describe(check), file=sys.stderr, flush=True)
-
-    def describe(self, check: "Check") -> str:
-        """Put a check in a line."""
-        which = f"class {self.labels[check.problem]}: " if self.labels else ""
-        left = self.progress.projected_seconds() - (check.time - self.began)
-        eta = f", about {max(left, 0):.0f} s left" if left < 1e6 else ""
-        return (
-            f"{which}{check.time:.1f} s, {check.passes} passes, {check.updates} updates, margin {check.margin:.6g}, "
-            f"at most {check.upper_bound:.6g}, gap {check.gap:.2%}{eta}"
-        )
+            print(line, file=sys.stderr, flush=True)
 
     def _rewrite(self, line: str) -> None:
         if self.terminal:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from .. import theory
+from ..displays.convergence import ConvergenceDisplay
 from ..outcome import Check
-from ..plots import plot_convergence
 from .cells import Cells, Key
 from .problems import Problem
 from .readers import Rows, Sides
@@ -71,7 +71,7 @@ def draw_bounds(problem: Problem, X: Rows, y: Sides, limit: float) -> Any:
     best = max(check.margin for history in histories for check in history)
     least = min(check.upper_bound for history in histories for check in history)
     for ax, history, name in zip(axes, histories, ("PDM", "PDM-succ"), strict=True):
-        plot_convergence(history, ax)
+        ConvergenceDisplay(history).plot(ax, against="passes")
         ax.axhspan(best, least, color="black", label="gamma_d is here")
         ax.set(title=f"{problem.title}, {name}: {history[-1].updates:.3g} updates", ylim=(0.5 * best, 2 * least))
         ax.legend(loc="upper right")

@@ -1,0 +1,1 @@
+"""Pictures in the style of scikit-learn's displays; they need matplotlib (``pip install dynmargin[plots]``)."""

@@ -1,0 +1,46 @@
+"""What the displays have in common: finding the classifier, the class and the axes to draw."""
+
+from typing import Any
+
+import numpy as np
+
+from ..certificate import Certificate
+
+
+def last_step(estimator: Any) -> Any:
+    """Give the fitted classifier; of a pipeline, its last step."""
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(estimator)
+    return estimator.steps[-1][1] if hasattr(estimator, "steps") else estimator
+
+
+def before_last_step(estimator: Any, X: Any) -> Any:
+    """Give the rows as the classifier sees them, transformed by the steps before it."""
+    return estimator[:-1].transform(X) if len(getattr(estimator, "steps", ())) > 1 else X
+
+
+def problem_of(classifier: Any, label: Any) -> int:
+    """Find the problem that is about a label; without one, the one with the largest gap."""
+    certificates: list[Certificate] = classifier.certificates_
+    if label is None:
+        return int(np.argmax([certificate.gap for certificate in certificates]))
+    if label not in classifier.classes_:
+        raise ValueError(f"label={label!r} is none of the classes {list(classifier.classes_)}")
+    positive = [certificate.problem.positive for certificate in certificates]
+    return positive.index(label) if len(certificates) > 1 else 0
+
+
+def title_of(classifier: Any, certificate: Certificate) -> str:
+    """Name the classifier and, with several classes, the class."""
+    several = len(classifier.certificates_) > 1
+    return type(classifier).__name__ + (f", class {certificate.problem.positive}" if several else "")
+
+
+def axes_for(ax: Any) -> Any:
+    """Give the axes to draw on: those of a new figure if there are none."""
+    if ax is not None:
+        return ax
+    from matplotlib import pyplot
+
+    return pyplot.subplots(figsize=(7, 4), layout="constrained")[1]

@@ -1,0 +1,132 @@
+"""The margins of the rows."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..certificate import Certificate
+from .fitted import axes_for, before_last_step, last_step, problem_of, title_of
+
+Values = NDArray[np.float64]
+
+
+def margins_of_rows(certificate: Certificate, X: Any, y: Any) -> Values:
+    """Give the signed distance of every row from the decision boundary, in the units of the certified margin.
+
+    That is l_k (w x_k + b) / ‖a‖, with the length ‖a‖ that the certified margin has been divided by: for the hard
+    margin (and the geometric one) that of the weights with the augmented coordinate b / rho; for the soft margin, whose
+    slacks are coordinates of a, the square root of twice the objective, 1 / margin.
+    """
+    problem = certificate.problem
+    signs = problem.sides(y, None)
+    scores = signs * (np.asarray(X @ certificate.weights).ravel() + certificate.intercept)
+    if np.isfinite(problem.C_positive) and certificate.margin > 0:
+        margins: Values = scores * certificate.margin
+        return margins
+    augmented = certificate.intercept / problem.rho if problem.rho > 0 else 0.0
+    length = float(np.hypot(np.linalg.norm(certificate.weights), augmented))
+    return scores / length if length > 0 else scores
+
+
+class MarginDisplay:
+    """A histogram of the margins of rows, with the margin that is certified.
+
+    Use `from_estimator` to make one. Rows to the left of the certified margin lean on slacks; those below zero are
+    misclassified.
+
+    Parameters
+    ----------
+    margins : array of shape (n_samples,)
+        The signed distance of every row from the decision boundary, in the units of the certified margin.
+    certificate : Certificate
+        What is proven.
+    name : str, default=""
+        The title.
+
+    Attributes
+    ----------
+    ax_ : matplotlib axes
+        What was drawn on.
+    figure_ : matplotlib figure
+        Its figure.
+    margin_line_, bound_line_ : matplotlib lines
+        The certified margin and the upper bound.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("agg")
+    >>> from dynmargin import MarginDisplay, PDMClassifier
+    >>> X, y = [[0.0, 1.0], [1.0, 0.0]], [0, 1]
+    >>> display = MarginDisplay.from_estimator(PDMClassifier(C=float("inf")).fit(X, y), X, y)
+    >>> bool(display.margins.min() >= display.certificate.margin)
+    True
+    """
+
+    def __init__(self, margins: Values, certificate: Certificate, name: str = "") -> None:
+        self.margins = margins
+        self.certificate = certificate
+        self.name = name
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, label: Any = None, ax: Any = None, **kwargs: Any
+    ) -> Self:
+        """Draw the margins that rows have with a fitted classifier.
+
+        Parameters
+        ----------
+        estimator : fitted classifier
+            One of ours, or a pipeline that ends with one.
+        X : array or sparse matrix of shape (n_samples, n_features)
+            The rows: those it was trained on, or others.
+        y : array of shape (n_samples,)
+            Their labels.
+        label : object, optional
+            With more than two classes, the one to draw against the rest; without it the one with the largest gap.
+        ax : matplotlib axes, optional
+            Where to draw; a new figure without it.
+        **kwargs : dict
+            For ``Axes.hist``.
+
+        Returns
+        -------
+        MarginDisplay
+            What was drawn.
+        """
+        from sklearn.utils.validation import validate_data
+
+        classifier = last_step(estimator)
+        rows = validate_data(classifier, before_last_step(estimator, X), accept_sparse="csr", reset=False)
+        certificate = classifier.certificates_[problem_of(classifier, label)]
+        margins = margins_of_rows(certificate, rows, np.ravel(y))
+        return cls(margins, certificate, title_of(classifier, certificate)).plot(ax, **kwargs)
+
+    def plot(self, ax: Any = None, **kwargs: Any) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; a new figure without it.
+        **kwargs : dict
+            For ``Axes.hist``.
+
+        Returns
+        -------
+        MarginDisplay
+            This one.
+        """
+        self.ax_ = ax = axes_for(ax)
+        self.figure_ = ax.figure
+        margin, upper_bound = self.certificate.margin, self.certificate.upper_bound
+        ax.hist(self.margins, **{"bins": 50, "color": "0.7", **kwargs})
+        ax.axvline(0.0, color="black", linewidth=1)
+        self.margin_line_ = ax.axvline(margin, color="tab:blue", label=f"margin proven: {margin:.4g}")
+        self.bound_line_ = ax.axvline(
+            upper_bound, color="tab:red", linestyle="--", label=f"no classifier has more than {upper_bound:.4g}"
+        )
+        ax.set(xlabel="margin of a row", ylabel="rows", title=self.name)
+        ax.legend()
+        return self

@@ -1,0 +1,125 @@
+"""What is shown of a fit: one line that moves, or log lines; and the history as a table afterwards."""
+
+import io
+import os
+import subprocess
+import sys
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from dynmargin import PDMClassifier
+from dynmargin.check_line import CheckLine
+from dynmargin.outcome import Check
+from dynmargin.progress_line import ProgressLine, progress_line
+
+
+def moment(gap, time=1.0, problem=0):
+    return Check(time, 3, 1234, 1 - gap, 1.0, problem)
+
+
+def test_the_progress_line_shows_the_last_check_and_how_far_it_is():
+    rich = pytest.importorskip("rich.console")
+    screen = rich.Console(file=io.StringIO(), force_terminal=True, record=True, width=160)
+    with ProgressLine(screen, 0.01, ["a", "b"]) as line:
+        line.show(moment(0.1))
+        line.show(moment(0.01, problem=1))
+        assert line.progress.tasks[0].completed == pytest.approx(1.5)  # half of the way for a, all of it for b
+        line.show(moment(0.3))  # nothing is lost that was proven
+        assert line.progress.tasks[0].completed == pytest.approx(1.5)
+    text = screen.export_text()
+    assert "class a: gap 30.00%, margin 0.7, at most 1, 1.0 s, 3 passes, 1234 updates" in text
+
+
+def test_the_line_says_how_much_time_is_left():
+    """A gap of 1/time, seen at 1, 2 and 3 s of a run that is to reach 1/100, has about 97 s to go."""
+    words = CheckLine(0.01, [])
+    lines = [words.describe(Check(5 + time, 100 * time, 1, 1 - 1 / time, 1.0, 0)) for time in (1e-9, 1, 2, 3)]
+    assert "left" not in lines[0]
+    assert lines[-1] == "gap 33.33%, about 97 s left, margin 0.666667, at most 1, 8.0 s, 300 passes, 1 updates"
+
+
+FIT = """
+from sklearn.datasets import load_digits
+from dynmargin import PDMClassifier
+X, y = load_digits(return_X_y=True)
+PDMClassifier(random_state=0, verbose={verbose}).fit(X / 16, y)
+"""
+
+
+def on_a_terminal(code):
+    """Run code on a terminal of its own; give what it shows."""
+    pty = pytest.importorskip("pty")
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.environ.update(TERM="xterm", COLUMNS="150")
+        os.execv(sys.executable, [sys.executable, "-c", code])
+    shown = b""
+    while True:
+        try:
+            block = os.read(terminal, 65536)
+        except OSError:  # Linux says so at the end
+            break
+        if not block:
+            break
+        shown += block
+    assert os.waitpid(pid, 0)[1] == 0, shown
+    return shown.decode()
+
+
+def test_verbose_shows_a_moving_line_on_a_terminal():
+    pytest.importorskip("rich")
+    shown = on_a_terminal(FIT.format(verbose=1))
+    assert "━" in shown
+    assert "\x1b[2K" in shown  # a line is rewritten
+    assert "class 9: " in shown
+    assert "problem 9:" not in shown  # no log line
+    assert "problem 9:" in on_a_terminal(FIT.format(verbose=2))
+
+
+def test_verbose_logs_lines_without_rich():
+    shown = on_a_terminal("import sys; sys.modules['rich.console'] = None" + FIT.format(verbose=1))
+    assert "problem 9:" in shown
+    assert "━" not in shown
+
+
+def test_verbose_logs_lines_where_there_is_no_terminal():
+    run = subprocess.run([sys.executable, "-c", FIT.format(verbose=1)], check=True, capture_output=True, text=True)
+    assert "problem 9:" in run.stderr
+    assert "━" not in run.stderr
+    assert run.stdout == ""
+
+
+def test_a_notebook_has_the_line_in_its_cell(monkeypatch):
+    rich = pytest.importorskip("rich.console")
+    seen = []
+
+    class Cell:
+        def update(self, line):
+            seen.append(line._repr_mimebundle_([], [])["text/html"])
+
+    notebook = ModuleType("IPython.display")
+    notebook.display = lambda line, display_id: Cell()
+    monkeypatch.setitem(sys.modules, "IPython", ModuleType("IPython"))
+    monkeypatch.setitem(sys.modules, "IPython.display", notebook)
+    monkeypatch.setattr(rich, "_is_jupyter", lambda: True)
+    with progress_line(0.01, []) as line:
+        line.show(moment(0.5))
+        line.show(moment(0.25))
+    assert "gap 50.00%" in seen[0]
+    assert "gap 25.00%" in seen[-1]  # the last one is never left out
+
+
+def test_history_frame(digits):
+    pytest.importorskip("pandas")
+    X, y = digits
+    X, y = X[y < 3], y[y < 3]
+    classifier = PDMClassifier(random_state=0).fit(X, np.array(["zero", "one", "two"])[y])
+    frame = classifier.history_frame()
+    assert list(frame.columns) == ["time", "passes", "updates", "margin", "upper_bound", "gap", "class"]
+    assert len(frame) == len(classifier.history_)
+    last = frame.groupby("class").last()
+    for label, certificate in zip(classifier.classes_, classifier.certificates_, strict=True):
+        assert last.gap[label] == pytest.approx(certificate.gap)
+        assert last.margin[label] == certificate.margin
