@@ -3,6 +3,7 @@
 import argparse
 import os
 
+from . import classes as many
 from . import command as end_to_end
 from . import compare as comparison
 from . import reading as reader
@@ -39,6 +40,11 @@ def main():
     command.add_argument("--runs", type=int, default=15)
     command.add_argument("--data-dir", default=os.environ.get("DYNMARGIN_DATA"), help="default: DYNMARGIN_DATA")
     command.set_defaults(run=end_to_end.command)
+    classes = commands.add_parser("classes", help=many.__doc__.splitlines()[0], description=many.__doc__)
+    classes.add_argument("--C", type=float, default=1.0)
+    classes.add_argument("--runs", type=int, default=3)
+    classes.add_argument("--data-dir", default=os.environ.get("DYNMARGIN_DATA"), help="default: DYNMARGIN_DATA")
+    classes.set_defaults(run=many.classes)
     arguments = parser.parse_args()
     if hasattr(arguments, "sets"):
         arguments.sets = ",".join(GROUPS.get(name, name) for name in arguments.sets.split(","))

@@ -12,6 +12,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.exceptions import ConvergenceWarning
@@ -76,6 +77,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
         "max_time": [Interval(Real, 0, None, closed="neither"), None],
         "max_updates": [Interval(Integral, 1, None, closed="left"), None],
         "margin_floor": [Interval(Real, 0, None, closed="left")],
+        "n_jobs": [Integral, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
@@ -90,6 +92,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
     max_time: float | None
     max_updates: int | None
     margin_floor: float
+    n_jobs: int | None
     random_state: Any
     verbose: int
 
@@ -130,6 +133,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
                 if not weight[y == label].any():
                     raise ValueError(f"all rows of class {label} have weight zero; drop the class, or give it weight")
         problems = self._problems(classes, y, weight)
+        n_jobs = effective_n_jobs(self.n_jobs)  # 1 inside another parallel loop
         plan = Plan(
             epsilon=float(self.epsilon),
             stop=self.stop,
@@ -141,7 +145,7 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
             warn=once(warn_caller),
         )
         with visible_log(self.verbose):
-            outcomes = train_each(as_matrix(X), y, weight, problems, plan, self.max_time, self._train)
+            outcomes = train_each(as_matrix(X), y, weight, problems, plan, self.max_time, self._train, n_jobs)
         self.classes_ = classes
         self._publish(outcomes, [problem.sides(y, weight) for problem in problems])
         return self
