@@ -42,19 +42,20 @@ def train_each(
     max_time: float | None,
     train: Callable[[Task, Plan], Outcome],
     n_jobs: int = 1,
+    packed: _core.PackedRows | None = None,
 ) -> list[Outcome]:
     """Train on every problem; `max_time` in seconds is for all together. After Ctrl-C the rest get a first slice."""
-    rows = _core.pack(matrix)
+    rows = packed or _core.pack(matrix)
 
     def train_one(index: int, plan: Plan) -> Outcome:
-        deadline = _deadline(plan.started, max_time, len(problems) - index, n_jobs)
+        deadline = share_of_time(plan.started, max_time, len(problems) - index, n_jobs)
         task = Task(matrix, rows, problems[index], y, sample_weight, index)
         return train(task, replace(plan, deadline=deadline))
 
     return run_each(train_one, len(problems), plan, n_jobs)
 
 
-def _deadline(started: float, max_time: float | None, tasks_left: int, n_jobs: int) -> float:
+def share_of_time(started: float, max_time: float | None, tasks_left: int, n_jobs: int) -> float:
     """Share the time left evenly among the tasks left, of which so many run at once."""
     now = time.perf_counter()
     return math.inf if max_time is None else now + (started + max_time - now) * min(1.0, n_jobs / tasks_left)

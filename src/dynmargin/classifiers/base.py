@@ -119,6 +119,20 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
             The fitted classifier.
         """
         started = time.perf_counter()
+        X, y, classes, weight = self._validated(X, y, sample_weight)
+        problems = self._problems(classes, y, weight)
+        n_jobs = effective_n_jobs(self.n_jobs)  # 1 inside another parallel loop
+        plan = self._plan(started)
+        with visible_log(self.verbose):
+            outcomes = train_each(as_matrix(X), y, weight, problems, plan, self.max_time, self._train, n_jobs)
+        self.classes_ = classes
+        self._publish(outcomes, [problem.sides(y, weight) for problem in problems])
+        return self
+
+    def _validated(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None
+    ) -> tuple[Any, NDArray[Any], NDArray[Any], NDArray[np.float64] | None]:
+        """Give rows, labels, the classes and the weights; what cannot be trained on is refused here."""
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], accept_large_sparse=True)
         classes = np.unique(y)
         check_classification_targets(
@@ -132,9 +146,11 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
             for label in classes:
                 if not weight[y == label].any():
                     raise ValueError(f"all rows of class {label} have weight zero; drop the class, or give it weight")
-        problems = self._problems(classes, y, weight)
-        n_jobs = effective_n_jobs(self.n_jobs)  # 1 inside another parallel loop
-        plan = Plan(
+        return X, y, classes, weight
+
+    def _plan(self, started: float) -> Plan:
+        """Say what is asked of every run of a fit."""
+        return Plan(
             epsilon=float(self.epsilon),
             stop=self.stop,
             schedule=self.schedule,
@@ -144,11 +160,6 @@ class MarginClassifier(ClassifierMixin, BaseEstimator):
             started=started,
             warn=once(warn_caller),
         )
-        with visible_log(self.verbose):
-            outcomes = train_each(as_matrix(X), y, weight, problems, plan, self.max_time, self._train, n_jobs)
-        self.classes_ = classes
-        self._publish(outcomes, [problem.sides(y, weight) for problem in problems])
-        return self
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Signed scores: ``X @ coef_.T + intercept_``.
