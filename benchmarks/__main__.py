@@ -44,6 +44,7 @@ def main():
     classes = commands.add_parser("classes", help=many.__doc__.splitlines()[0], description=many.__doc__)
     classes.add_argument("--C", type=float, default=1.0)
     classes.add_argument("--runs", type=int, default=3)
+    classes.add_argument("--limit", type=float, default=60.0, help="seconds after which a peer's ladder is given up")
     classes.add_argument("--data-dir", default=os.environ.get("DYNMARGIN_DATA"), help="default: DYNMARGIN_DATA")
     classes.set_defaults(run=many.classes)
     c_path = commands.add_parser("c-path", help=path.__doc__, description=path.__doc__)
