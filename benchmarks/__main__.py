@@ -3,6 +3,8 @@
 import argparse
 import os
 
+from . import c_path as path
+from . import classes as many
 from . import command as end_to_end
 from . import compare as comparison
 from . import reading as reader
@@ -39,6 +41,18 @@ def main():
     command.add_argument("--runs", type=int, default=15)
     command.add_argument("--data-dir", default=os.environ.get("DYNMARGIN_DATA"), help="default: DYNMARGIN_DATA")
     command.set_defaults(run=end_to_end.command)
+    classes = commands.add_parser("classes", help=many.__doc__.splitlines()[0], description=many.__doc__)
+    classes.add_argument("--C", type=float, default=1.0)
+    classes.add_argument("--runs", type=int, default=3)
+    classes.add_argument("--limit", type=float, default=60.0, help="seconds after which a peer's ladder is given up")
+    classes.add_argument("--data-dir", default=os.environ.get("DYNMARGIN_DATA"), help="default: DYNMARGIN_DATA")
+    classes.set_defaults(run=many.classes)
+    c_path = commands.add_parser("c-path", help=path.__doc__, description=path.__doc__)
+    c_path.add_argument("--Cs", type=int, default=10)
+    c_path.add_argument("--runs", type=int, default=1)
+    c_path.add_argument("--only", help="problems whose name contains this")
+    c_path.add_argument("--data-dir", default=os.environ.get("DYNMARGIN_DATA"), help="default: DYNMARGIN_DATA")
+    c_path.set_defaults(run=path.c_path)
     arguments = parser.parse_args()
     if hasattr(arguments, "sets"):
         arguments.sets = ",".join(GROUPS.get(name, name) for name in arguments.sets.split(","))

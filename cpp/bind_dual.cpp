@@ -41,6 +41,7 @@ void bind_dual(nb::module_& m) {
           [](DualTrainer* self, std::shared_ptr<PackedRows> rows, std::shared_ptr<Problem> problem, DualStep step,
              const GainSchedule& schedule, double gap, double tolerance, std::uint64_t seed) {
             require_rows(*rows, *problem);
+            nb::gil_scoped_release release;
             new (self) DualTrainer(std::move(rows), std::move(problem), step, schedule, gap, tolerance, seed);
           },
           "rows"_a, "problem"_a, "step"_a, "schedule"_a, "gap"_a, "tolerance"_a, "seed"_a)

@@ -123,6 +123,7 @@ void bind_data(nb::module_& m) {
           "digest",
           [](const Problem& self, const PackedRows& rows) {
             require_rows(rows, self);
+            nb::gil_scoped_release release;
             return digest_data(rows.digests, self);
           },
           "rows"_a)
@@ -202,6 +203,7 @@ void bind_training(nb::module_& m) {
           [](Trainer* self, std::shared_ptr<PackedRows> rows, std::shared_ptr<Problem> problem, Rule rule,
              const Schedule& schedule, std::uint64_t seed) {
             require_rows(*rows, *problem);
+            nb::gil_scoped_release release;
             new (self) Trainer(std::move(rows), std::move(problem), rule, schedule, seed);
           },
           "rows"_a, "problem"_a, "rule"_a, "schedule"_a, "seed"_a)

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .classifiers.mpu import MPUClassifier
     from .classifiers.newton import NewtonClassifier
     from .classifiers.pdm import PDMClassifier
+    from .classifiers.pdm_cv import PDMClassifierCV
     from .classifiers.perceptron import PerceptronClassifier
     from .classifiers.pfm import PFMClassifier
     from .classifiers.romma import ROMMAClassifier
@@ -56,6 +57,7 @@ _HOMES = {
     "ModelFileError": ".model_file",
     "NewtonClassifier": ".classifiers.newton",
     "PDMClassifier": ".classifiers.pdm",
+    "PDMClassifierCV": ".classifiers.pdm_cv",
     "PFMClassifier": ".classifiers.pfm",
     "PerceptronClassifier": ".classifiers.perceptron",
     "ROMMAClassifier": ".classifiers.romma",
@@ -86,6 +88,7 @@ __all__ = [
     "ModelFileError",
     "NewtonClassifier",
     "PDMClassifier",
+    "PDMClassifierCV",
     "PFMClassifier",
     "PerceptronClassifier",
     "ROMMAClassifier",

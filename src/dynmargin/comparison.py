@@ -15,8 +15,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import check_array, check_consistent_length, check_X_y, column_or_1d
 
 from .certificate import Certificate
-from .classifiers.base import visible_log
 from .classifiers.table import ESTIMATORS, make
+from .classifiers.watching import visible_log
 from .displays.comparison import plot_comparison
 from .foreign_weights import certify_weights
 from .outcome import Check

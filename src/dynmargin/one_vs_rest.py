@@ -1,4 +1,4 @@
-"""One problem for two classes, one a class for more, trained one after the other over the same packed rows."""
+"""One problem for two classes, one a class for more, trained over the same packed rows, perhaps in threads."""
 
 import math
 import time
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from . import _core
 from .outcome import Outcome
 from .problem import BinaryProblem
+from .side_by_side import run_each
 from .task import Task
 from .training import Plan
 
@@ -40,24 +41,24 @@ def train_each(
     plan: Plan,
     max_time: float | None,
     train: Callable[[Task, Plan], Outcome],
+    n_jobs: int = 1,
+    packed: _core.PackedRows | None = None,
 ) -> list[Outcome]:
     """Train on every problem; `max_time` in seconds is for all together. After Ctrl-C the rest get a first slice."""
-    rows = _core.pack(matrix)
-    outcomes: list[Outcome] = []
-    for index, problem in enumerate(problems):
-        interrupted = any(outcome.stop_reason == "interrupted" for outcome in outcomes)
-        deadline = _deadline(plan.started, max_time, len(problems) - index, interrupted)
-        outcome = train(Task(matrix, rows, problem, y, sample_weight, index), replace(plan, deadline=deadline))
-        outcomes.append(replace(outcome, stop_reason="interrupted") if interrupted else outcome)
-    return outcomes
+    rows = packed or _core.pack(matrix)
+
+    def train_one(index: int, plan: Plan) -> Outcome:
+        deadline = share_of_time(plan.started, max_time, len(problems) - index, n_jobs)
+        task = Task(matrix, rows, problems[index], y, sample_weight, index)
+        return train(task, replace(plan, deadline=deadline))
+
+    return run_each(train_one, len(problems), plan, n_jobs)
 
 
-def _deadline(started: float, max_time: float | None, tasks_left: int, interrupted: bool) -> float:
-    """Share the time left evenly among the tasks left."""
+def share_of_time(started: float, max_time: float | None, tasks_left: int, n_jobs: int) -> float:
+    """Share the time left evenly among the tasks left, of which so many run at once."""
     now = time.perf_counter()
-    if interrupted:
-        return now
-    return math.inf if max_time is None else now + (started + max_time - now) / tasks_left
+    return math.inf if max_time is None else now + (started + max_time - now) * min(1.0, n_jobs / tasks_left)
 
 
 def shortfall(outcomes: list[Outcome], classes: NDArray[Any]) -> str | None:

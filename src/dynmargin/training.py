@@ -6,6 +6,7 @@ whether to go on.
 
 import logging
 import math
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -42,6 +43,7 @@ class Plan:
     started: float = field(default_factory=time.perf_counter)
     warn: Callable[[str], None] = logger.warning
     watch: Callable[[Check, Callable[[], Certificate]], bool] = lambda check, certify: False  # True to stop
+    interrupted: threading.Event = field(default_factory=threading.Event)  # shared by all runs of a fit
 
 
 def train(task: Task, trainer: Trainer, plan: Plan, rules: Iterator[Any] | None = None) -> Outcome:
@@ -50,23 +52,29 @@ def train(task: Task, trainer: Trainer, plan: Plan, rules: Iterator[Any] | None 
     `rules` are those of successive runs: whenever a rule has nothing left to do, the next one is taken. Without them
     the run ends by its own rule, wherever that may be.
 
-    Ctrl-C ends the run and keeps what it has; a second one soon after goes through, so that a loop of fits can be left.
+    Ctrl-C ends the run and keeps what it has.
     """
-    global last_interrupt
     run = Run(task, trainer, plan, rules)
     reason: StopReason | None = None
     try:
         while reason is None:
             reason = run.advance() or run.asked
     except KeyboardInterrupt:
-        before, last_interrupt = last_interrupt, time.perf_counter()
-        if last_interrupt - before < SECOND_INTERRUPT_SECONDS:
-            raise
+        note_interrupt(plan)
         reason = "interrupted"
     certificate = run.certificate if reason == "certificate" else None
     certificate = certificate or task.certify(trainer, plan.epsilon)
     run.record(certificate.margin, certificate.upper_bound, lambda: certificate)
     return Outcome(certificate, reason, max(1, trainer.full_passes), run.history, task.R)
+
+
+def note_interrupt(plan: Plan) -> None:
+    """Let all runs of a fit end soon; a second Ctrl-C soon after goes through, so that a loop of fits can be left."""
+    global last_interrupt
+    plan.interrupted.set()
+    before, last_interrupt = last_interrupt, time.perf_counter()
+    if last_interrupt - before < SECOND_INTERRUPT_SECONDS:
+        raise KeyboardInterrupt
 
 
 class FullPass(NamedTuple):
@@ -97,9 +105,10 @@ class Run:
 
     def advance(self) -> StopReason | None:
         """Train for a slice; return the reason to stop, if there is one."""
-        left = self.plan.deadline - time.perf_counter()
+        interrupted = self.plan.interrupted.is_set()
+        left = 0.0 if interrupted else self.plan.deadline - time.perf_counter()
         if left <= 0 and self.trainer.updates > 0:
-            return "max_time"
+            return "interrupted" if interrupted else "max_time"
         event = self.trainer.advance(max(0.0, min(SLICE_SECONDS, left)), self.plan.max_updates)
         match event:
             case _core.Event.full_pass:

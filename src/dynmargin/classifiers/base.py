@@ -6,10 +6,12 @@ import time
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.exceptions import ConvergenceWarning
@@ -62,6 +64,7 @@ class MarginClassifier(Reports, CallbackSupportMixin, ClassifierMixin, BaseEstim
         "max_time": [Interval(Real, 0, None, closed="neither"), None],
         "max_updates": [Interval(Integral, 1, None, closed="left"), None],
         "margin_floor": [Interval(Real, 0, None, closed="left")],
+        "n_jobs": [Integral, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
@@ -76,6 +79,7 @@ class MarginClassifier(Reports, CallbackSupportMixin, ClassifierMixin, BaseEstim
     max_time: float | None
     max_updates: int | None
     margin_floor: float
+    n_jobs: int | None
     random_state: Any
     verbose: int
 
@@ -103,6 +107,25 @@ class MarginClassifier(Reports, CallbackSupportMixin, ClassifierMixin, BaseEstim
         """
         started = time.perf_counter()
         given = {"X": X, "y": y, "metadata": None if sample_weight is None else {"sample_weight": sample_weight}}
+        X, y, classes, weight = self._validated(X, y, sample_weight)
+        problems = self._problems(classes, y, weight)
+        n_jobs = effective_n_jobs(self.n_jobs)  # 1 inside another parallel loop
+        watch = Watch(self, len(problems), classes, given)
+        plan = replace(self._plan(started), watch=watch.see)
+        labels = [str(label) for label in classes] if len(problems) > 1 else []
+        with visible_checks(self.verbose, plan.epsilon, labels) as watch.line:
+            outcomes = train_each(
+                as_matrix(X), y, weight, problems, plan, self.max_time, watch.around(self._train), n_jobs
+            )
+        self.classes_ = classes
+        self._publish(outcomes, [problem.sides(y, weight) for problem in problems])
+        watch.finish()
+        return self
+
+    def _validated(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None
+    ) -> tuple[Any, NDArray[Any], NDArray[Any], NDArray[np.float64] | None]:
+        """Give rows, labels, the classes and the weights; what cannot be trained on is refused here."""
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], accept_large_sparse=True)
         classes = np.unique(y)
         check_classification_targets(
@@ -116,9 +139,11 @@ class MarginClassifier(Reports, CallbackSupportMixin, ClassifierMixin, BaseEstim
             for label in classes:
                 if not weight[y == label].any():
                     raise ValueError(f"all rows of class {label} have weight zero; drop the class, or give it weight")
-        problems = self._problems(classes, y, weight)
-        watch = Watch(self, len(problems), classes, given)
-        plan = Plan(
+        return X, y, classes, weight
+
+    def _plan(self, started: float) -> Plan:
+        """Say what is asked of every run of a fit."""
+        return Plan(
             epsilon=float(self.epsilon),
             stop=self.stop,
             schedule=self.schedule,
@@ -127,15 +152,7 @@ class MarginClassifier(Reports, CallbackSupportMixin, ClassifierMixin, BaseEstim
             max_updates=LARGEST_COUNT if self.max_updates is None else min(int(self.max_updates), LARGEST_COUNT),
             started=started,
             warn=once(warn_caller),
-            watch=watch.see,
         )
-        labels = [str(label) for label in classes] if len(problems) > 1 else []
-        with visible_checks(self.verbose, plan.epsilon, labels) as watch.line:
-            outcomes = train_each(as_matrix(X), y, weight, problems, plan, self.max_time, watch.around(self._train))
-        self.classes_ = classes
-        self._publish(outcomes, [problem.sides(y, weight) for problem in problems])
-        watch.finish()
-        return self
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Signed scores: ``X @ coef_.T + intercept_``.

@@ -35,7 +35,7 @@ class CRAMMAClassifier(FamilyClassifier):
         larger one is slow and a smaller one ends far from the best margin.
     C, fit_intercept, intercept_scaling, class_weight, stop, schedule : see PDMClassifier
         As in `PDMClassifier`.
-    max_time, max_updates, margin_floor, random_state, verbose : see PDMClassifier
+    max_time, max_updates, margin_floor, n_jobs, random_state, verbose : see PDMClassifier
         As in `PDMClassifier`.
 
     Attributes

@@ -31,7 +31,7 @@ class DCDClassifier(TwoLosses):
         Stop as soon as the gap is proven, or when LIBLINEAR's own rule with tolerance ``epsilon`` is met.
     fit_intercept, intercept_scaling, class_weight : see PDMClassifier
         As in `PDMClassifier`.
-    max_time, max_updates, margin_floor, random_state, verbose : see PDMClassifier
+    max_time, max_updates, margin_floor, n_jobs, random_state, verbose : see PDMClassifier
         As in `PDMClassifier`; an update is a change of one dual weight.
 
     Attributes
@@ -73,6 +73,7 @@ class DCDClassifier(TwoLosses):
         max_time: float | None = None,
         max_updates: int | None = None,
         margin_floor: float = 1e-4,
+        n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -86,6 +87,7 @@ class DCDClassifier(TwoLosses):
         self.max_time = max_time
         self.max_updates = max_updates
         self.margin_floor = margin_floor
+        self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 

@@ -30,7 +30,7 @@ class DecompositionSVMClassifier(MarginClassifier):
         The price of a squared slack; ``float("inf")`` for the hard margin.
     stop : {"certificate", "convergence"}, default="certificate"
         Stop as soon as the gap is proven, or when SVM-light's own rule with tolerance ``epsilon`` is met.
-    class_weight, max_time, max_updates, margin_floor, random_state, verbose : see PDMClassifier
+    class_weight, max_time, max_updates, margin_floor, n_jobs, random_state, verbose : see PDMClassifier
         As in `PDMClassifier`; an update is one working set solved.
 
     Attributes
@@ -76,6 +76,7 @@ class DecompositionSVMClassifier(MarginClassifier):
         max_time: float | None = None,
         max_updates: int | None = None,
         margin_floor: float = 1e-4,
+        n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -86,6 +87,7 @@ class DecompositionSVMClassifier(MarginClassifier):
         self.max_time = max_time
         self.max_updates = max_updates
         self.margin_floor = margin_floor
+        self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 

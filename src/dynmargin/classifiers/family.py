@@ -26,5 +26,6 @@ class FamilyClassifier(MarginClassifier):
     max_time: float | None = None
     max_updates: int | None = None
     margin_floor: float = 1e-4
+    n_jobs: int | None = None
     random_state: Any = None
     verbose: int = 0

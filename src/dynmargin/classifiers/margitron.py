@@ -32,7 +32,7 @@ class MargitronClassifier(FamilyClassifier):
         updates grow like ``(gamma_bound / gamma_d)^(2 / epsilon)``. None lets the run find its own.
     C, fit_intercept, intercept_scaling, class_weight, stop, schedule : see PDMClassifier
         As in `PDMClassifier`.
-    max_time, max_updates, margin_floor, random_state, verbose : see PDMClassifier
+    max_time, max_updates, margin_floor, n_jobs, random_state, verbose : see PDMClassifier
         As in `PDMClassifier`.
 
     Attributes

@@ -28,7 +28,9 @@ class MaxMarginClassifier(MarginClassifier):
         "auto" takes Newton's method or dual coordinate descent, whichever is likely to have less work: the first where
         features are few and slacks cheap to tune together, the second for wide data, small C and the hard margin. The
         perceptron with dynamic margin has to be asked for; it is rarely the fastest.
-    fit_intercept, intercept_scaling, class_weight, max_time, margin_floor, random_state, verbose : see PDMClassifier
+    fit_intercept, intercept_scaling, class_weight, max_time, margin_floor : see PDMClassifier
+        As in `PDMClassifier`.
+    n_jobs, random_state, verbose : see PDMClassifier
         As in `PDMClassifier`.
 
     Attributes
@@ -70,6 +72,7 @@ class MaxMarginClassifier(MarginClassifier):
         class_weight: Mapping[Any, float] | str | None = None,
         max_time: float | None = None,
         margin_floor: float = 1e-4,
+        n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -81,10 +84,12 @@ class MaxMarginClassifier(MarginClassifier):
         self.class_weight = class_weight
         self.max_time = max_time
         self.margin_floor = margin_floor
+        self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
     def _train(self, task: Task, plan: Plan) -> Outcome:
         name, reason = choose(task, plan.epsilon) if self.algorithm == "auto" else (self.algorithm, "as asked")
-        self.algorithm_ = f"{name}: {reason}"
+        if task.index == 0:  # the first class speaks for all, whichever thread is the last to end
+            self.algorithm_ = f"{name}: {reason}"
         return find(name)(task, plan)

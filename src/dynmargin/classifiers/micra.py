@@ -36,7 +36,7 @@ class MICRAClassifier(FamilyClassifier):
         How fast the rate falls; with 0 it is CRAMMA. Equal to ``power``, the rate keeps in proportion to gamma_d.
     C, fit_intercept, intercept_scaling, class_weight, stop, schedule : see PDMClassifier
         As in `PDMClassifier`.
-    max_time, max_updates, margin_floor, random_state, verbose : see PDMClassifier
+    max_time, max_updates, margin_floor, n_jobs, random_state, verbose : see PDMClassifier
         As in `PDMClassifier`.
 
     Attributes

@@ -40,7 +40,7 @@ class MPUClassifier(TwoLosses):
         The order of visits: where a visit gains most, or two active sets of five rounds each.
     fit_intercept, intercept_scaling, class_weight : see PDMClassifier
         As in `PDMClassifier`.
-    max_time, max_updates, margin_floor, random_state, verbose : see PDMClassifier
+    max_time, max_updates, margin_floor, n_jobs, random_state, verbose : see PDMClassifier
         As in `PDMClassifier`; learning or unlearning a pattern once is an update.
 
     Attributes
@@ -85,6 +85,7 @@ class MPUClassifier(TwoLosses):
         max_time: float | None = None,
         max_updates: int | None = None,
         margin_floor: float = 1e-4,
+        n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -100,6 +101,7 @@ class MPUClassifier(TwoLosses):
         self.max_time = max_time
         self.max_updates = max_updates
         self.margin_floor = margin_floor
+        self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 

@@ -23,7 +23,7 @@ class NewtonClassifier(MarginClassifier):
         Stop when the margin is proven to be at least ``1 - epsilon`` of the best one.
     C : float, default=1.0
         The price of a squared slack; finite.
-    fit_intercept, intercept_scaling, class_weight, max_time, random_state, verbose : see PDMClassifier
+    fit_intercept, intercept_scaling, class_weight, max_time, n_jobs, random_state, verbose : see PDMClassifier
         As in `PDMClassifier`; ``random_state`` chooses the rows that the first steps are taken on.
 
     Attributes
@@ -69,6 +69,7 @@ class NewtonClassifier(MarginClassifier):
         intercept_scaling: float = 1.0,
         class_weight: Mapping[Any, float] | str | None = None,
         max_time: float | None = None,
+        n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -78,6 +79,7 @@ class NewtonClassifier(MarginClassifier):
         self.intercept_scaling = intercept_scaling
         self.class_weight = class_weight
         self.max_time = max_time
+        self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 

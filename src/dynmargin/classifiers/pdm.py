@@ -48,6 +48,8 @@ class PDMClassifier(MarginClassifier):
         Updates, for each class, after which to stop with what has been reached.
     margin_floor : float, default=1e-4
         With ``C=inf``: give up when no margin above this fraction of the longest pattern can exist.
+    n_jobs : int or None, default=None
+        Threads to train so many classes at once, -1 for one a core; the result is the same for any number.
     random_state : int, RandomState or None, default=None
         Seeds the order of presentation; the same seed gives the same result bit for bit.
     verbose : int, default=0
@@ -114,6 +116,7 @@ class PDMClassifier(MarginClassifier):
         max_time: float | None = None,
         max_updates: int | None = None,
         margin_floor: float = 1e-4,
+        n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -128,6 +131,7 @@ class PDMClassifier(MarginClassifier):
         self.max_time = max_time
         self.max_updates = max_updates
         self.margin_floor = margin_floor
+        self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 

@@ -24,7 +24,7 @@ class PerceptronClassifier(FamilyClassifier):
         is content before.
     C, fit_intercept, intercept_scaling, class_weight, stop, schedule : see PDMClassifier
         As in `PDMClassifier`.
-    max_time, max_updates, margin_floor, random_state, verbose : see PDMClassifier
+    max_time, max_updates, margin_floor, n_jobs, random_state, verbose : see PDMClassifier
         As in `PDMClassifier`.
 
     Attributes

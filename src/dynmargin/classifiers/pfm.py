@@ -29,7 +29,7 @@ class PFMClassifier(MarginClassifier):
         The accuracy of that run of PDM, and the gap at which ``stop="certificate"`` ends.
     C, fit_intercept, intercept_scaling, class_weight, stop, schedule : see PDMClassifier
         As in `PDMClassifier`.
-    max_time, max_updates, margin_floor, random_state, verbose : see PDMClassifier
+    max_time, max_updates, margin_floor, n_jobs, random_state, verbose : see PDMClassifier
         As in `PDMClassifier`.
 
     Attributes
@@ -70,6 +70,7 @@ class PFMClassifier(MarginClassifier):
         max_time: float | None = None,
         max_updates: int | None = None,
         margin_floor: float = 1e-4,
+        n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -84,6 +85,7 @@ class PFMClassifier(MarginClassifier):
         self.max_time = max_time
         self.max_updates = max_updates
         self.margin_floor = margin_floor
+        self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 

@@ -29,7 +29,7 @@ class ROMMAClassifier(FamilyClassifier):
         the patterns that the last one updated on, until they make no update.
     C, fit_intercept, intercept_scaling, class_weight, stop : see PDMClassifier
         As in `PDMClassifier`.
-    max_time, max_updates, margin_floor, random_state, verbose : see PDMClassifier
+    max_time, max_updates, margin_floor, n_jobs, random_state, verbose : see PDMClassifier
         As in `PDMClassifier`.
 
     Attributes

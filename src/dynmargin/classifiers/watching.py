@@ -43,6 +43,13 @@ def visible_checks(verbose: int, epsilon: float, labels: list[str]) -> Iterator[
         logger.removeHandler(handler)
 
 
+@contextmanager
+def visible_log(verbose: int) -> Iterator[None]:
+    """Let `verbose` show the log, for what trains many models."""
+    with visible_checks(2 if verbose else 0, 1.0, []):
+        yield
+
+
 class Watch:
     """One fit, as callbacks and the progress line see it.
 
