@@ -104,6 +104,7 @@ def test_a_notebook_has_the_line_in_its_cell(monkeypatch):
     monkeypatch.setitem(sys.modules, "IPython", ModuleType("IPython"))
     monkeypatch.setitem(sys.modules, "IPython.display", notebook)
     monkeypatch.setattr(rich, "_is_jupyter", lambda: True)
+    monkeypatch.setattr("rich._console", None)  # rich keeps the console that it makes here
     with progress_line(0.01, []) as line:
         line.show(moment(0.5))
         line.show(moment(0.25))
