@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 from test_control import assert_usable, ctrl_c_at, endless, no_interrupt_remembered  # noqa: F401  (fixtures)
 
@@ -22,6 +23,7 @@ from dynmargin import (
     PDMClassifier,
     PFMClassifier,
     ROMMAClassifier,
+    read_libsvm,
 )
 
 CLASSIFIERS = [
@@ -175,3 +177,19 @@ def test_history_of_threads_is_told_class_after_class(digits, caplog):
     problems = [check.problem for check in classifier.history_]
     assert problems == sorted(problems)
     assert len(caplog.records) == len(problems)  # each check is logged once
+
+
+def test_news20_is_certified_for_every_class(data_dir):
+    X, y = read_libsvm(data_dir / "news20" / "news20.xz")
+    classifier = MaxMarginClassifier(n_jobs=2, random_state=0).fit(X, y)
+    assert len(classifier.certificates_) == 20
+    assert all(certificate.achieved and certificate.verify(X, y) for certificate in classifier.certificates_)
+
+
+def test_news20_is_classified_as_by_linear_svc(data_dir):
+    X, y = read_libsvm(data_dir / "news20" / "news20.xz")
+    X, y = normalize(X[::5]), y[::5]
+    ours = MaxMarginClassifier(1e-4, n_jobs=2, random_state=0).fit(X, y)
+    theirs = LinearSVC(tol=1e-6, max_iter=10**5).fit(X, y)
+    assert np.linalg.norm(ours.coef_ - theirs.coef_) < 0.02 * np.linalg.norm(theirs.coef_)
+    assert np.mean(ours.predict(X) == theirs.predict(X)) >= 0.998

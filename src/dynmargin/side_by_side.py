@@ -23,8 +23,8 @@ def run_each(run: Callable[[int, Plan], Result], count: int, plan: Plan, n_jobs:
         return [run(index, plan) for index in range(count)]
     messages: SimpleQueue[str] = SimpleQueue()
     with ThreadPoolExecutor(min(n_jobs, count), thread_name_prefix="dynmargin") as pool:
-        futures = [pool.submit(run, index, replace(plan, warn=messages.put)) for index in range(count)]
         try:
+            futures = [pool.submit(run, index, replace(plan, warn=messages.put)) for index in range(count)]
             _wait(futures, messages, plan)
         except BaseException:  # runs end soon; those not begun yet need not begin
             plan.interrupted.set()
