@@ -41,6 +41,7 @@ EXPECTED_FAILURES = {
         PDMClassifier(),
         PDMClassifier(eta=8),
         PDMClassifier(schedule="paper", stop="convergence"),
+        PDMClassifier(warm_start=True),
         PFMClassifier(),
         MaxMarginClassifier(algorithm="pdm"),
         MaxMarginClassifier(epsilon=1e-9),

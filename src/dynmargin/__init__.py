@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .data.libsvm import read_libsvm
     from .model import LinearModel
     from .model_file import ModelFileError, load
+    from .online import OnlineCertificate
     from .schedule import Schedule
 
     __version__ = version("dynmargin")
@@ -48,6 +49,7 @@ _HOMES = {
     "MaxMarginClassifier": ".classifiers.max_margin",
     "ModelFileError": ".model_file",
     "NewtonClassifier": ".classifiers.newton",
+    "OnlineCertificate": ".online",
     "PDMClassifier": ".classifiers.pdm",
     "PFMClassifier": ".classifiers.pfm",
     "PerceptronClassifier": ".classifiers.perceptron",
@@ -74,6 +76,7 @@ __all__ = [
     "MaxMarginClassifier",
     "ModelFileError",
     "NewtonClassifier",
+    "OnlineCertificate",
     "PDMClassifier",
     "PFMClassifier",
     "PerceptronClassifier",

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from .certificate import Certificate
 
@@ -54,6 +54,7 @@ class Outcome:
     R: float  # max ‖y_k‖
     beta: float = math.nan  # the margin that PFM looked for
     dual_scale: float | None = None  # what a count is worth as a dual weight, where that is known
+    stream: Any = None  # to go on from, for the algorithms that can
 
     @property
     def updates(self) -> int:
