@@ -48,20 +48,21 @@ void bind_online(nb::module_& m) {
       .def(
           "take_over",
           [](OnlineState& self, const Matrix& matrix, const Problem& problem, Vector<std::int64_t> rows,
-             Vector<std::int64_t> counts, Vector<double> model) {
+             Vector<std::int64_t> counts, Vector<std::uint64_t> keys, Vector<double> model) {
             require_rows(matrix, problem);
             if (self.sums().rows_seen > 0) throw std::invalid_argument("the state has seen rows already");
             if (rows.shape(0) != counts.shape(0)) throw std::invalid_argument("rows and counts differ in length");
             if (model.shape(0) != self.sums().w.size() + 1 ||
                 n_columns(matrix.view) != static_cast<std::int64_t>(self.sums().w.size()))
               throw std::invalid_argument("the matrix, the model and the state differ in their columns");
+            if (keys.shape(0) != problem.sides.size()) throw std::invalid_argument("keys and sides differ in length");
             for (const std::int64_t k : span_of(rows))
               if (k < 0 || k >= n_rows(matrix.view) || problem.sides[k] == 0)
                 throw std::invalid_argument("a count belongs to no row of this data");
             nb::gil_scoped_release release;
-            self.take_over(matrix.view, problem, span_of(rows), span_of(counts), span_of(model));
+            self.take_over(matrix.view, problem, span_of(rows), span_of(counts), span_of(keys), span_of(model));
           },
-          "matrix"_a, "problem"_a, "rows"_a, "counts"_a, "model"_a,
+          "matrix"_a, "problem"_a, "rows"_a, "counts"_a, "keys"_a, "model"_a,
           "Begin with the counts of a finished fit, and with its model, the augmented coordinate last.")
       .def(
           "upper_bound",

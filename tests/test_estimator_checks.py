@@ -41,7 +41,7 @@ EXPECTED_FAILURES = {
         PDMClassifier(),
         PDMClassifier(eta=8),
         PDMClassifier(schedule="paper", stop="convergence"),
-        PDMClassifier(warm_start=True),
+        PDMClassifier(keep_counts=False),
         PFMClassifier(),
         MaxMarginClassifier(algorithm="pdm"),
         MaxMarginClassifier(epsilon=1e-9),

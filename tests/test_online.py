@@ -164,6 +164,17 @@ def test_certify_finds_the_counts_of_the_stream(breast_cancer):
     assert without.certificate_.verify(X, y)
 
 
+def test_certify_after_a_fit_is_about_the_rows_given(breast_cancer):
+    X, y = breast_cancer
+    for warm_start in (False, True):
+        classifier = PDMClassifier(warm_start=warm_start, random_state=0).fit(X[:400], y[:400])
+        coef, stop_reason = classifier.coef_[0], classifier.stop_reason_
+        certificate = classifier.certify(X, y)
+        assert certificate.verify(X, y)
+        assert coef @ certificate.weights == pytest.approx(np.linalg.norm(coef) * np.linalg.norm(certificate.weights))
+        assert classifier.stop_reason_ == stop_reason
+
+
 def test_dropped_counts_change_nothing_but_memory(breast_cancer):
     X, y = breast_cancer
     kept, dropped = (present(PDMClassifier(keep_counts=keep), X, y, None, [slice(None)]) for keep in (True, False))
@@ -193,7 +204,7 @@ def test_the_certificate_says_what_it_is_about(breast_cancer):
 
 def test_a_fit_goes_on_with_rows_that_pass_by(digits):
     X, y = digits
-    classifier = PDMClassifier(random_state=0).fit(X[:1000], y[:1000])
+    classifier = PDMClassifier(warm_start=True, random_state=0).fit(X[:1000], y[:1000])
     fitted, updates = classifier.coef_, classifier.n_updates_
     classifier.partial_fit(X[1000:1001], y[1000:1001])
     assert classifier.n_samples_seen_ == 1001
@@ -258,12 +269,22 @@ def test_copies_go_on_alike(breast_cancer, tmp_path):
         ("must stay", lambda X, y: PDMClassifier().partial_fit(X, y, [0, 1]).set_params(C=2.0).partial_fit(X, y)),
         ("1e100", lambda X, y: PDMClassifier().partial_fit(X * 1e99, y, [0, 1])),
         ("not in classes", lambda X, y: PDMClassifier().partial_fit(X, y, [0, 1]).certify(X, y + 1)),
+        ("had warm_start=True", lambda X, y: PDMClassifier().fit(X, y).partial_fit(X, y)),
         ("keep_counts=True", lambda X, y: PDMClassifier(warm_start=True, keep_counts=False).fit(X, y)),
     ],
 )
 def test_bad_calls_are_refused(breast_cancer, message, call):
     with pytest.raises(ValueError, match=message):
         call(*breast_cancer)
+
+
+def test_a_first_call_that_was_refused_leaves_nothing_behind(breast_cancer):
+    X, y = breast_cancer
+    classifier = PDMClassifier()
+    with pytest.raises(ValueError, match="not in classes"):
+        classifier.partial_fit(X, y, [1, 2])
+    classifier.partial_fit(X, y, [0, 1])
+    assert np.array_equal(classifier.coef_, PDMClassifier().partial_fit(X, y, [0, 1]).coef_)
 
 
 def test_a_block_is_taken_as_a_whole_or_not_at_all(breast_cancer):

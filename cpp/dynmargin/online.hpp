@@ -74,16 +74,18 @@ class OnlineState {
         matrix);
   }
 
-  // Takes over the counts of a finished fit, and its model as the average of the states so far.
+  // Takes over the counts of a finished fit, and its model as the average of the states so far. `keys` are those of all
+  // rows, which packing has left behind.
   void take_over(const MatrixView& matrix, const Problem& problem, std::span<const std::int64_t> rows,
-                 std::span<const std::int64_t> counts, std::span<const double> model) {
+                 std::span<const std::int64_t> counts, std::span<const std::uint64_t> keys,
+                 std::span<const double> model) {
     std::visit(
         [&](const auto& view) {
-          require_lengths(view);
           for (std::size_t i = 0; i < rows.size(); ++i) {
             const std::int64_t k = rows[i];
             read_row(view, k, entries_);
             add(view, k, problem, static_cast<double>(counts[i]));
+            if (sums_.keep_counts) remember(keys[k], counts[i]);
           }
         },
         matrix);
@@ -160,6 +162,7 @@ class OnlineState {
     const double lambda = repeats <= 1 ? 1 : std::min(std::ceil(repeats), rule.multiplicity(p, q, a));
     if (lambda > largest_count - a.t) return;  // more than counts can hold
     add(view, k, problem, lambda);
+    if (sums_.keep_counts) remember(row_key(digest_row(entries_), problem.sides[k]), static_cast<std::int64_t>(lambda));
     sums_.totals.norm2 += lambda * (2 * p + lambda * q);
     // The running ‖a‖² gathers rounding errors. How often it is refreshed depends on the stream only, not on its
     // blocks, and costs no more than the updates do.
@@ -173,11 +176,11 @@ class OnlineState {
     const double factor = negative ? -lambda : lambda, n = sums_.rows_seen;
     double size = 0, terms = 1;
     for (const Entry& e : entries_) {
-      const double product = factor * e.value;
-      sums_.w[e.column] += product;
-      sums_.moment[e.column] += n * product;
+      sums_.w[e.column] += factor * e.value;
       size += std::abs(e.value);
     }
+    if (n > 0)
+      for (const Entry& e : entries_) sums_.moment[e.column] += n * (factor * e.value);
     if constexpr (View::is_sparse) {
       // Stored twice, a column is a rounded sum by itself.
       if (const std::int64_t stored = view.most_entries(k); stored != static_cast<std::int64_t>(entries_.size())) {
@@ -192,9 +195,11 @@ class OnlineState {
     sums_.bias_moment += n * factor;
     sums_.totals.t += lambda;
     sums_.extended += lambda * lambda * problem.delta2(k);
-    if (!sums_.keep_counts) return;
-    sums_.keys.push_back(row_key(digest_row(entries_), problem.sides[k]));
-    sums_.counts.push_back(static_cast<std::int64_t>(lambda));
+  }
+
+  void remember(std::uint64_t key, std::int64_t count) {
+    sums_.keys.push_back(key);
+    sums_.counts.push_back(count);
   }
 
   double fresh_norm2() const {

@@ -91,20 +91,20 @@ class Stream:
         self.state = _core.OnlineState(n_columns, problem.rho, keep_counts)
 
     @classmethod
-    def after(cls, task: Task, certificate: Certificate, keep_counts: bool) -> "Stream":
+    def after(cls, task: Task, certificate: Certificate) -> "Stream":
         """Go on where a finished fit has ended: with its counts, and with its weights as the average so far."""
-        stream = cls(task.problem, task.matrix.n_columns, keep_counts)
+        stream = cls(task.problem, task.matrix.n_columns, keep_counts=True)
         bias = certificate.intercept / task.problem.rho if task.problem.rho > 0 else 0.0
         counts, model = certificate.counts, np.append(certificate.weights, bias)
-        stream.state.take_over(task.matrix, task.core_problem, counts.indices, counts.data, model)
+        keys = _core.row_keys(task.rows, task.core_problem)
+        stream.state.take_over(task.matrix, task.core_problem, counts.indices, counts.data, keys, model)
         return stream
 
     def present(
-        self, matrix: _core.Matrix, y: Any, sample_weight: Vector | None, repeats: Vector | None, epsilon: float
+        self, matrix: _core.Matrix, core_problem: _core.Problem, repeats: Vector | None, epsilon: float
     ) -> OnlineCertificate:
         """Present the rows once, in their order."""
         problem = self.problem
-        core_problem = problem.to_core(problem.sides(y, sample_weight), sample_weight)
         self.state.present(matrix, core_problem, repeats, epsilon)
         w = self.state.model()
         weights, intercept = w[:-1], float(w[-1]) * problem.rho

@@ -16,6 +16,7 @@ StopReason = Literal[
     "max_updates",
     "max_time",
     "interrupted",
+    "online",  # no run at all: the rows were presented once
 ]
 
 

@@ -31,7 +31,7 @@ class OnlineClassifier(MarginClassifier):
 
     warm_start: bool
     keep_counts: bool
-    _streams: list[Stream]  # one a certificate
+    _streams: list[Stream] | None  # one a certificate; None after a fit that did not keep any
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(
@@ -41,7 +41,7 @@ class OnlineClassifier(MarginClassifier):
 
         A row costs time in proportion to its non-zeros, a call in proportion to the number of features. Blocks do not
         matter: rows in two calls are the same as in one, bit for bit. The weights handed out are the average of PDM's
-        weights over all rows presented. After a `fit` it goes on from there.
+        weights over all rows presented. After a `fit` with ``warm_start=True`` it goes on from there.
 
         ``epsilon`` may change between calls; ``C``, ``class_weight``, ``fit_intercept`` and ``intercept_scaling`` may
         not, because the sums kept are about one problem. The parameters that order and end a fit have no meaning here.
@@ -64,7 +64,9 @@ class OnlineClassifier(MarginClassifier):
             With an `OnlineCertificate` as ``certificate_``: an upper bound for all rows seen, a margin only for those
             of this call.
         """
-        first = not hasattr(self, "classes_")
+        first = not hasattr(self, "_streams")
+        if first:
+            self.__dict__.pop("classes_", None)  # of a first call that was refused
         if self.class_weight == "balanced":
             raise ValueError(
                 "class_weight='balanced' is not known before all rows are; compute it from a sample of the labels "
@@ -79,6 +81,11 @@ class OnlineClassifier(MarginClassifier):
             accept_large_sparse=True,
             reset=first,
         )
+        if not first and self._streams is None:
+            raise ValueError(
+                "partial_fit can go on from a fit only if that had warm_start=True, which keeps the sums it needs; "
+                "a clone of the classifier can begin anew"
+            )
         if first and classes is not None:
             _require_classes(classes)
         _check_partial_fit_first_call(self, classes)
@@ -86,8 +93,8 @@ class OnlineClassifier(MarginClassifier):
         weight = None
         if sample_weight is not None:
             weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        problems, streams = self._problems(self.classes_, y, weight), getattr(self, "_streams", None)
-        matrix = as_matrix(X)
+        problems, matrix = self._problems(self.classes_, y, weight), as_matrix(X)
+        streams = getattr(self, "_streams", None)
         if streams is None:
             streams = [Stream(problem, matrix.n_columns, self.keep_counts) for problem in problems]
         elif problems != [stream.problem for stream in streams]:
@@ -95,13 +102,21 @@ class OnlineClassifier(MarginClassifier):
                 "C, class_weight, fit_intercept and intercept_scaling must stay as they were when the first rows came; "
                 "a clone of the classifier can begin anew"
             )
-        repeats = self._repeats(problems, y, weight)
+        core_problems = [problem.to_core(problem.sides(y, weight), weight) for problem in problems]
         certificates = [
-            stream.present(matrix, y, weight, repeats_of_row, float(self.epsilon))
-            for stream, repeats_of_row in zip(streams, repeats, strict=True)
+            stream.present(matrix, core_problem, repeats, float(self.epsilon))
+            for stream, core_problem, repeats in zip(
+                streams, core_problems, self._repeats(problems, y, weight), strict=True
+            )
         ]
         self._streams = streams
-        self._publish_online(certificates, "online")
+        self._publish_online(certificates)
+        self.stop_reason_, self.n_iter_, self.history_ = "online", 1, []
+        self.n_samples_seen_ = streams[0].state.rows_seen
+        self.n_updates_ = sum(stream.state.updates for stream in streams)
+        for name in ("support_", "dual_coef_"):  # about rows that are no longer there
+            if hasattr(self, name):
+                delattr(self, name)
         return self
 
     def certify(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Certificate:
@@ -134,12 +149,15 @@ class OnlineClassifier(MarginClassifier):
         if sample_weight is not None:
             weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         scores = np.asarray(X @ self.coef_.T) + self.intercept_
-        matrix, models = as_matrix(X), zip(self._streams, scores.T, self.coef_, self.intercept_, strict=True)
+        streams = self._streams
+        if streams is None:
+            streams = [Stream(found.problem, X.shape[1], keep_counts=False) for found in self.certificates_]
+        matrix, models = as_matrix(X), zip(streams, scores.T, self.coef_, self.intercept_, strict=True)
         certificates = [
             stream.certify(matrix, y, weight, score, coef, float(intercept), float(self.epsilon))
             for stream, score, coef, intercept in models
         ]
-        self._publish_online(certificates, self.stop_reason_)
+        self._publish_online(certificates)
         return max(certificates, key=lambda certificate: certificate.gap)
 
     def _start(self, task: Task) -> Counts | None:
@@ -148,29 +166,22 @@ class OnlineClassifier(MarginClassifier):
             return None
         if not self.keep_counts:
             raise ValueError("warm_start=True goes on from the counts; it needs keep_counts=True")
-        before: list[Stream] = getattr(self, "_streams", [])
-        for stream in before:
+        before: list[Stream] | None = getattr(self, "_streams", None)
+        for stream in before or []:
             if stream.problem.positive == task.problem.positive and stream.state.keep_counts:
                 return stream.counts_of(_core.row_keys(task.rows, task.core_problem))
         return None
 
     def _publish(self, outcomes: list[Outcome], sides: list[NDArray[np.int8]]) -> None:
-        self._streams = [outcome.stream for outcome in outcomes]
+        streams = [outcome.stream for outcome in outcomes]
+        self._streams = None if None in streams else streams
         super()._publish(outcomes, sides)
 
-    def _publish_online(self, certificates: list[Any], stop_reason: Any) -> None:
+    def _publish_online(self, certificates: list[Any]) -> None:
         self.certificates_ = certificates
         self.certificate_ = max(certificates, key=lambda certificate: certificate.gap)
         self.coef_ = np.array([certificate.weights for certificate in certificates])
         self.intercept_ = np.array([certificate.intercept for certificate in certificates])
-        self.stop_reason_ = stop_reason
-        self.n_samples_seen_ = self._streams[0].state.rows_seen
-        self.n_updates_ = sum(stream.state.updates for stream in self._streams)
-        self.n_iter_ = getattr(self, "n_iter_", 1)
-        self.history_: list[Any] = []
-        for name in ("support_", "dual_coef_"):  # about rows that are no longer there
-            if hasattr(self, name):
-                delattr(self, name)
 
     def _require_known(self, y: NDArray[Any]) -> None:
         labels = np.unique(y)

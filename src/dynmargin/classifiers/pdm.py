@@ -57,12 +57,13 @@ class PDMClassifier(OnlineClassifier):
         the old ones first. With a smaller ``epsilon`` it is what PDM-succ does: whatever was misclassified under the
         larger one is under the smaller one too, so every update made so far satisfies the condition of the new run
         (Section 3 of the paper). Whatever it begins with, the certificate is proven from the data of the present fit
-        alone. ``n_updates_`` counts the updates taken over too, ``max_updates`` does not.
+        alone. ``n_updates_`` counts the updates taken over too, ``max_updates`` does not. A `fit` keeps what a later
+        `fit` or `partial_fit` needs to go on from it only if this is True.
     keep_counts : bool, default=True
-        Whether `fit` and `partial_fit` leave behind which rows have a count: 16 bytes for each of them, the only memory
-        of `partial_fit` that grows. Without it the upper bound of `partial_fit` is as true as with it, but
-        `warm_start` has nothing to go on from, and `certify` takes counts from the slacks of the rows that it is given
-        instead; for the hard margin, which has no slacks, it then proves no upper bound.
+        Whether `partial_fit` remembers which rows have a count: 16 bytes for each of them, its only memory that grows.
+        Without it the upper bound of `partial_fit` is as true as with it, but `warm_start` has nothing to go on from,
+        and `certify` takes counts from the slacks of the rows that it is given instead; for the hard margin, which has
+        no slacks, it then proves no upper bound.
     random_state : int, RandomState or None, default=None
         Seeds the order of presentation; the same seed gives the same result bit for bit.
     verbose : int, default=0
@@ -165,4 +166,6 @@ class PDMClassifier(OnlineClassifier):
 
     def _train(self, task: Task, plan: Plan) -> Outcome:
         outcome = train_pdm(task, plan, eta=self.eta, start=self._start(task))
-        return replace(outcome, stream=Stream.after(task, outcome.certificate, self.keep_counts))
+        if not self.warm_start:
+            return outcome
+        return replace(outcome, stream=Stream.after(task, outcome.certificate))
