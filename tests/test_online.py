@@ -218,6 +218,19 @@ def test_a_fit_goes_on_with_rows_that_pass_by(digits):
         assert certificate.upper_bound >= best * (1 - 1e-9)
 
 
+def test_after_a_fit_that_kept_nothing_it_begins_anew_and_says_so(breast_cancer):
+    X, y = breast_cancer
+    classifier = PDMClassifier(random_state=0).fit(X, y)
+    with pytest.warns(UserWarning, match="begins anew"):
+        classifier.partial_fit(X[:300], y[:300])
+    assert classifier.n_samples_seen_ == 300
+    assert np.array_equal(classifier.coef_, PDMClassifier().partial_fit(X[:300], y[:300], [0, 1]).coef_)
+    updates = classifier.n_updates_
+    classifier.partial_fit(X[300:], y[300:])
+    assert classifier.n_samples_seen_ == 569
+    assert classifier.n_updates_ >= updates
+
+
 def test_weights_and_class_weights_let_a_row_count_more(rng):
     X = rng.normal(size=(400, 2))
     y = (X[:, 0] + rng.normal(size=400) > 0).astype(int)
@@ -269,7 +282,6 @@ def test_copies_go_on_alike(breast_cancer, tmp_path):
         ("must stay", lambda X, y: PDMClassifier().partial_fit(X, y, [0, 1]).set_params(C=2.0).partial_fit(X, y)),
         ("1e100", lambda X, y: PDMClassifier().partial_fit(X * 1e99, y, [0, 1])),
         ("not in classes", lambda X, y: PDMClassifier().partial_fit(X, y, [0, 1]).certify(X, y + 1)),
-        ("had warm_start=True", lambda X, y: PDMClassifier().fit(X, y).partial_fit(X, y)),
         ("keep_counts=True", lambda X, y: PDMClassifier(warm_start=True, keep_counts=False).fit(X, y)),
     ],
 )

@@ -1,5 +1,6 @@
 """Learning online and going on: `partial_fit`, `certify` and ``warm_start``."""
 
+import warnings
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -41,7 +42,8 @@ class OnlineClassifier(MarginClassifier):
 
         A row costs time in proportion to its non-zeros, a call in proportion to the number of features. Blocks do not
         matter: rows in two calls are the same as in one, bit for bit. The weights handed out are the average of PDM's
-        weights over all rows presented. After a `fit` with ``warm_start=True`` it goes on from there.
+        weights over all rows presented. After a `fit` with ``warm_start=True`` it goes on from there; after one without
+        it begins anew, and warns.
 
         ``epsilon`` may change between calls; ``C``, ``class_weight``, ``fit_intercept`` and ``intercept_scaling`` may
         not, because the sums kept are about one problem. The parameters that order and end a fit have no meaning here.
@@ -82,9 +84,10 @@ class OnlineClassifier(MarginClassifier):
             reset=first,
         )
         if not first and self._streams is None:
-            raise ValueError(
-                "partial_fit can go on from a fit only if that had warm_start=True, which keeps the sums it needs; "
-                "a clone of the classifier can begin anew"
+            warnings.warn(
+                "partial_fit begins anew: it can go on from a fit only if that had warm_start=True, which keeps the "
+                "sums it needs",
+                stacklevel=3,  # past scikit-learn's decorator
             )
         if first and classes is not None:
             _require_classes(classes)
