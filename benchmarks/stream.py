@@ -90,6 +90,7 @@ LIBRARIES = {
     "PDM": pdm,
     "PDM, counts dropped": lambda: pdm(keep_counts=False),
     "SGDClassifier, perceptron": lambda: sgd(loss="perceptron"),
+    "SGDClassifier, p., average": lambda: sgd(loss="perceptron", average=True),  # ours is an average too
     "SGDClassifier, hinge": lambda: sgd(),
     "river Perceptron": river,
 }
