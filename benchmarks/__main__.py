@@ -9,6 +9,7 @@ from . import command as end_to_end
 from . import compare as comparison
 from . import reading as reader
 from . import scaling
+from . import stream as streaming
 from .sets import HARD, VARIED
 
 GROUPS = {"varied": ",".join(VARIED), "hard": ",".join(HARD)}
@@ -53,6 +54,11 @@ def main():
     c_path.add_argument("--only", help="problems whose name contains this")
     c_path.add_argument("--data-dir", default=os.environ.get("DYNMARGIN_DATA"), help="default: DYNMARGIN_DATA")
     c_path.set_defaults(run=path.c_path)
+    stream = commands.add_parser("stream", help=streaming.__doc__.splitlines()[0], description=streaming.__doc__)
+    stream.add_argument("--rows", type=int, default=1_000_000)
+    stream.add_argument("--block", type=int, default=1_000)
+    stream.add_argument("--features", type=int, default=20)
+    stream.set_defaults(run=streaming.stream)
     arguments = parser.parse_args()
     if hasattr(arguments, "sets"):
         arguments.sets = ",".join(GROUPS.get(name, name) for name in arguments.sets.split(","))

@@ -19,6 +19,7 @@ using namespace nb::literals;
 using namespace dynmargin;
 
 void bind_dual(nb::module_& m);
+void bind_online(nb::module_& m);
 void bind_rescaling(nb::module_& m);
 void bind_text(nb::module_& m);
 
@@ -207,6 +208,14 @@ void bind_training(nb::module_& m) {
             new (self) Trainer(std::move(rows), std::move(problem), rule, schedule, seed);
           },
           "rows"_a, "problem"_a, "rule"_a, "schedule"_a, "seed"_a)
+      .def(
+          "start_from",
+          [](Trainer& self, Vector<std::int64_t> rows, Vector<std::int64_t> counts) {
+            if (rows.shape(0) != counts.shape(0)) throw std::invalid_argument("rows and counts differ in length");
+            nb::gil_scoped_release release;
+            self.start_from(span_of(rows), span_of(counts));
+          },
+          "rows"_a, "counts"_a, "Begin with counts that are known from before.")
       .def("advance", &Trainer::advance, "seconds"_a, "max_updates"_a = largest_count,
            nb::call_guard<nb::gil_scoped_release>(), "Train for about that many seconds, or until something happens.")
       .def("check", &Trainer::check, nb::call_guard<nb::gil_scoped_release>(),
@@ -297,11 +306,13 @@ void bind_newton(nb::module_& m) {
 
 NB_MODULE(_core, m) {
   m.doc() = "The compiled core of dynmargin.";
+  nb::set_leak_warnings(false);  // a fitted classifier that lives as long as the interpreter is no leak
   bind_data(m);
   bind_training(m);
   bind_certificate(m);
   bind_newton(m);
   bind_dual(m);
+  bind_online(m);
   bind_rescaling(m);
   bind_text(m);
 }

@@ -56,11 +56,12 @@ def test_margin_of_weights_encloses_the_exact_one(problem, more, C, rho):
     assert error <= 1e-9 * (1 + abs(value)) * (1 + float(max(abs(s) for s in scores)))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @given(data(), st.data(), st.sampled_from([0.1, 1.0, 7.3, np.inf]), st.sampled_from([0.0, 1.0, 0.3]))
 @settings(max_examples=200)
-def test_bound_of_counts_encloses_the_exact_one(problem, more, C, rho):
-    X, sides = problem
-    counts = np.array(more.draw(st.lists(st.integers(0, 2**45), min_size=len(X), max_size=len(X))))
+def test_bound_of_counts_encloses_the_exact_one(dtype, problem, more, C, rho):
+    X, sides = problem[0].astype(dtype), problem[1]
+    counts = np.array(more.draw(st.lists(st.integers(0, 2**49), min_size=len(X), max_size=len(X))))
     assume(counts.any())
     support = np.flatnonzero(counts)
     value, error = _core.bound_of_counts(_core.dense(X), _core.Problem(sides, rho, C, C), support, counts[support])

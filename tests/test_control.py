@@ -7,10 +7,10 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, make_classification
 from sklearn.exceptions import ConvergenceWarning
 
-from dynmargin import PDMClassifier, PFMClassifier, Schedule, _core
+from dynmargin import MargitronClassifier, PDMClassifier, PFMClassifier, Schedule, _core
 from dynmargin.algorithms.pdm import finer_accuracies, successive_accuracies
 from dynmargin.matrix import as_matrix
 from dynmargin.outcome import Check
@@ -357,3 +357,36 @@ def test_progress_projects_a_power_law():
     for now in np.linspace(0.1, SLOW_AFTER_SECONDS + 1, 50):
         fast.record(check(now, 1, 1 - 1 / (10 * now)), 1 / (10 * now), int(100 * now), now)
     assert not fast.slow()
+
+
+@pytest.mark.parametrize("C", [np.inf, 1.0])
+def test_recent_updates_prove_what_the_check_says(C):
+    """The counts handed out prove the upper bound of the check, whichever part of the run it comes from."""
+    X, y = make_classification(300, 6, n_informative=4, n_redundant=0, class_sep=4.0, flip_y=0, random_state=3)
+    X, matrix = np.ascontiguousarray(X), as_matrix(X)
+    patterns = np.hstack([X, np.ones((len(X), 1))]) * np.where(y == 1, 1, -1)[:, None]
+    found = []
+    for seconds in (0.0, 10.0):  # slices do not matter
+        task = Task(matrix, _core.pack(matrix), BinaryProblem(1, C, C, 1.0), y)
+        trainer = task.trainer(_core.DynamicMargin(1e-3), task.schedule("fast"), 0)
+        trainer.prove_by_recent_updates()
+        history = []
+        while trainer.full_passes < 12:
+            if trainer.advance(seconds) != _core.Event.full_pass:
+                continue
+            bounds, (rows, counts) = trainer.check(), trainer.support()
+            assert (counts > 0).all()
+            norm2 = np.sum((counts @ patterns[rows]) ** 2) + np.sum(counts.astype(float) ** 2) / (2 * C)
+            assert bounds.upper_bound == pytest.approx(np.sqrt(norm2) / counts.sum(), rel=1e-9)
+            assert bounds.upper_bound <= trainer.upper_bound * (1 + 1e-9)
+            history.append((bounds.upper_bound, bounds.margin, counts.sum()))
+        found.append(history)
+    assert found[0] == found[1]
+    assert any(count < trainer.updates for *_, count in found[0][-1:])  # only a part of the run proves the last one
+
+
+def test_the_margitron_certifies_the_hard_margin():
+    X, y = make_classification(600, 20, class_sep=4, flip_y=0, random_state=0)
+    for seed in range(4):
+        classifier = MargitronClassifier(0.001, C=np.inf, random_state=seed).fit(X, y)
+        assert classifier.stop_reason_ == "certificate"

@@ -43,6 +43,7 @@ EXPECTED_FAILURES = {
         PDMClassifier(eta=8),
         PDMClassifier(schedule="paper", stop="convergence"),
         PDMClassifierCV(Cs=[0.1, 1.0], cv=3),
+        PDMClassifier(keep_counts=False),
         PFMClassifier(),
         MaxMarginClassifier(algorithm="pdm"),
         MaxMarginClassifier(epsilon=1e-9),

@@ -14,9 +14,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from dynmargin import CheckCallback, PDMClassifier, PFMClassifier, _core
-from dynmargin.classifiers import base
-from dynmargin.task import Task
+from dynmargin import CheckCallback, PDMClassifier, PFMClassifier
 
 callback = pytest.importorskip("sklearn.callback", reason="scikit-learn before 1.9 has no callbacks")
 
@@ -250,7 +248,7 @@ def test_two_fits_at_once_are_seen_apart(breast_cancer):
     assert [one.history_ for one in fitted] == seen
 
 
-def test_classes_trained_at_once_are_seen_one_at_a_time(three_digits, monkeypatch):
+def test_classes_trained_at_once_are_seen_one_at_a_time(three_digits):
     X, y = three_digits
     recorder, seen, inside = Recorder(), [], []
 
@@ -260,15 +258,8 @@ def test_classes_trained_at_once_are_seen_one_at_a_time(three_digits, monkeypatc
         seen.append(check)
         inside.pop()
 
-    def train_at_once(matrix, y, sample_weight, problems, plan, max_time, train):
-        rows = _core.pack(matrix)
-        tasks = [Task(matrix, rows, problem, y, sample_weight, index) for index, problem in enumerate(problems)]
-        with ThreadPoolExecutor(len(tasks)) as pool:
-            return list(pool.map(lambda task: train(task, plan), tasks))
-
     alone = PDMClassifier(0.001, random_state=0).fit(X, y)
-    monkeypatch.setattr(base, "train_each", train_at_once)
-    classifier = PDMClassifier(0.001, random_state=0).set_callbacks(recorder, CheckCallback(see)).fit(X, y)
+    classifier = PDMClassifier(0.001, n_jobs=3, random_state=0).set_callbacks(recorder, CheckCallback(see)).fit(X, y)
     assert np.array_equal(classifier.coef_, alone.coef_)
     assert sorted(seen, key=lambda check: check.problem) == classifier.history_
     assert recorder.events.count("class ends") == 3

@@ -18,7 +18,7 @@ namespace dynmargin {
 
 class RecentUpdates {
  public:
-  // Called after every full pass; keeps two moments, a third and more of the run back.
+  // Called after every full pass; keeps two moments, the newer one up to a third of the run back.
   void full_pass(const State& a, std::int64_t passes) {
     if (!moments_.empty() && 2 * passes < 3 * moments_.back().passes) return;
     if (moments_.size() == 2) moments_.pop_front();
@@ -47,7 +47,7 @@ class RecentUpdates {
     return best;
   }
 
-  // The counts that proved the last bound asked for.
+  // The counts that prove the bound asked for just before.
   std::int64_t count(const State& a, std::size_t k) const {
     return a.patterns[k].count - (chosen_ ? chosen_->counts[k] : 0);
   }

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <limits>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <variant>
@@ -50,6 +51,7 @@ class SparseRows {
 
   void append(const std::vector<Entry>& entries) {
     const auto length = static_cast<Length>(entries.size());
+    if (used_ + block_size(length) > capacity_) throw std::runtime_error("the data changed while they were read");
     std::byte* block = blocks_.get() + used_;
     starts_.push_back(used_);
     used_ += block_size(length);

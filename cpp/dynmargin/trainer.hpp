@@ -8,6 +8,8 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <span>
+#include <stdexcept>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -43,6 +45,24 @@ class Trainer {
         state_(empty_state<std::int64_t>(*packed_, *problem_)),
         lower_bound_(members_of(*problem_), *problem_, *packed_),
         sets_(members_of(*problem_), schedule, seed) {}
+
+  // Adds counts that are known from before, to begin with. Legitimate for the patterns they belong to: a perceptron may
+  // have been presented these first, and any counts prove an upper bound.
+  void start_from(std::span<const std::int64_t> rows, std::span<const std::int64_t> counts) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const std::int64_t k = rows[i], n = counts[i];
+      if (k < 0 || k >= packed_->n_rows || problem_->sides[k] == 0)
+        throw std::invalid_argument("a count belongs to no row of this data");
+      if (n < 0 || n > static_cast<std::int64_t>(largest_count - state_.totals.t))
+        throw std::invalid_argument("counts must be non-negative and add up to at most 2**53");
+      Pattern& pattern = state_.patterns[k];
+      const auto signed_n = static_cast<double>(problem_->sides[k] < 0 ? -n : n);
+      with_patterns([&](const auto& patterns) { patterns.add_to(state_.w.data(), state_.bias, pattern, signed_n); });
+      pattern.count += n;
+      state_.totals.t += static_cast<double>(n);
+    }
+    state_.totals.norm2 = recomputed_norm2(state_);
+  }
 
   Event advance(double seconds, double max_updates) {
     return with_patterns([&](const auto& patterns) {

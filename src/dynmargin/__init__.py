@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from .displays.margins import MarginDisplay
     from .model import LinearModel
     from .model_file import ModelFileError, load
+    from .online import OnlineCertificate
     from .schedule import Schedule
 
     __version__ = version("dynmargin")
@@ -56,6 +57,7 @@ _HOMES = {
     "MaxMarginClassifier": ".classifiers.max_margin",
     "ModelFileError": ".model_file",
     "NewtonClassifier": ".classifiers.newton",
+    "OnlineCertificate": ".online",
     "PDMClassifier": ".classifiers.pdm",
     "PDMClassifierCV": ".classifiers.pdm_cv",
     "PFMClassifier": ".classifiers.pfm",
@@ -87,6 +89,7 @@ __all__ = [
     "MaxMarginClassifier",
     "ModelFileError",
     "NewtonClassifier",
+    "OnlineCertificate",
     "PDMClassifier",
     "PDMClassifierCV",
     "PFMClassifier",

@@ -38,7 +38,7 @@ class SparseCounts:
         return len(self.indices)
 
     def sum(self) -> int:
-        """All updates: t."""
+        """All of them: t, of the run or the part of it that proves the upper bound."""
         return int(self.data.sum())
 
     def toarray(self) -> NDArray[np.int64]:

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from .certificate import Certificate
 
@@ -17,6 +17,7 @@ StopReason = Literal[
     "max_time",
     "interrupted",
     "callback",
+    "online",  # no run at all: the rows were presented once
 ]
 
 
@@ -55,6 +56,7 @@ class Outcome:
     R: float  # max ‖y_k‖
     beta: float = math.nan  # the margin that PFM looked for
     dual_scale: float | None = None  # what a count is worth as a dual weight, where that is known
+    stream: Any = None  # to go on from, for the algorithms that can
 
     @property
     def updates(self) -> int:

@@ -42,6 +42,7 @@ class Plan:
     deadline: float = math.inf  # on the clock of time.perf_counter, like `started`
     started: float = field(default_factory=time.perf_counter)
     warn: Callable[[str], None] = logger.warning
+    whole_run: bool = False  # the counts of the certificate are to be those of the whole run, so that one can go on
     watch: Callable[[Check, Callable[[], Certificate]], bool] = lambda check, certify: False  # True to stop
     interrupted: threading.Event = field(default_factory=threading.Event)  # shared by all runs of a fit
 
@@ -90,7 +91,7 @@ class Run:
     def __init__(self, task: Task, trainer: Trainer, plan: Plan, rules: Iterator[Any] | None) -> None:
         self.task = task
         self.trainer = trainer
-        if isinstance(trainer, _core.Trainer) and plan.stop == "certificate":
+        if isinstance(trainer, _core.Trainer) and plan.stop == "certificate" and not plan.whole_run:
             trainer.prove_by_recent_updates()
         self.plan = plan
         self.rules = rules
@@ -99,6 +100,7 @@ class Run:
         self.warned = rules is None  # what ends by its own rule will not take as long as the gap would
         self.next_look = self.next_look_pass = 0
         self.full_pass = FullPass(0, math.inf)
+        self.looked_at = 0  # visits at the last look
         self.history: list[Check] = []
         self.certificate: Certificate | None = None
         self.asked: StopReason | None = None  # by whoever watches
@@ -150,7 +152,8 @@ class Run:
         now = self.full_pass = FullPass(trainer.visits, trainer.upper_bound)
         falling = now.upper_bound < (1 - 3 * self.plan.epsilon) * before.upper_bound
         quick = now.visits - before.visits < 4 * self.task.n_rows
-        if falling and quick and self.history and not self.task.core_problem.hard_margin:
+        early = trainer.visits < 5 * self.looked_at  # the story of a run wants to be told now and then
+        if falling and quick and early and not self.task.core_problem.hard_margin:
             return False
         return trainer.visits >= self.next_look or trainer.full_passes >= self.next_look_pass
 
@@ -175,7 +178,7 @@ class Run:
                 return "certificate"
         else:  # what the margin found so far would be enough for
             self.trainer.wait_for(bounds.margin / (1 - plan.epsilon) if plan.epsilon < 1 else 0.0)
-        visits = self.trainer.visits
+        visits = self.looked_at = self.trainer.visits
         self.progress.record(check, gap, visits, time.perf_counter() - self.began)
         # A look costs a pass over the rows: take the next one half-way to where the gap may be closed.
         self.next_look_pass = check.passes + MOST_PASSES_BETWEEN_LOOKS

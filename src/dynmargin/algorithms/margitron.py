@@ -6,7 +6,7 @@ run can find its own: converge with a coarse accuracy, look at the bounds, take 
 """
 
 from collections.abc import Iterator
-from math import inf, log
+from math import inf, log, sqrt
 from typing import Literal
 
 from .. import _core
@@ -56,8 +56,9 @@ def bootstrapped_rules(
         finer = min(accuracy / 2, log(known_up_to))
         accuracy = max(finer, plan.epsilon) if accuracy > plan.epsilon else accuracy / 2
         b = margitron_threshold(R, min(bounds.upper_bound, R), accuracy, growth)
+        norm = sqrt(trainer.norm2)  # of the whole run; the upper bound may be that of its recent part
         if growth == "updates":
-            allowed = (1 - accuracy / 2) * bounds.upper_bound**2 * t**accuracy
+            allowed = (1 - accuracy / 2) * (norm / t) ** 2 * t**accuracy
         else:
-            allowed = (1 - accuracy / 2) * bounds.upper_bound * (bounds.upper_bound * t) ** (accuracy / (2 - accuracy))
+            allowed = (1 - accuracy / 2) * norm / t * norm ** (accuracy / (2 - accuracy))
         yield margitron_rule(max(b, allowed), accuracy, growth)

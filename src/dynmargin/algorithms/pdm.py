@@ -1,28 +1,45 @@
 """PDM, the perceptron with dynamic margin, and PDM-succ, its successive runs (Sections 2 to 4 of the paper)."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
 
 from .. import _core
 from ..outcome import Outcome
 from ..task import Task
-from ..training import Plan, train
+from ..training import LARGEST_COUNT, Plan, train
 
 SMALLEST_ACCURACY = 1e-14  # a rule accuracy below this is lost in rounding
 
 
-def train_pdm(task: Task, plan: Plan, *, eta: float | None = None) -> Outcome:
-    """Run PDM, or PDM-succ when `eta` is given."""
+def train_pdm(
+    task: Task,
+    plan: Plan,
+    *,
+    eta: float | None = None,
+    start: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None,
+) -> Outcome:
+    """Run PDM, or PDM-succ when `eta` is given.
+
+    `start` are rows and their counts to begin with: the run goes on as a later stage of successive runs would.
+    """
     accuracy, schedule = plan.epsilon, task.schedule(plan.schedule)
     if plan.stop == "certificate":
         accuracy *= schedule.rule_accuracy
-    if eta is not None:
+    if eta is not None or start is not None:
         schedule = schedule.without_first_pass_rules()
     accuracies = successive_accuracies(accuracy, eta)
     if plan.stop == "certificate":
         accuracies = chain(accuracies, finer_accuracies(accuracy))
     rules = map(_core.DynamicMargin, accuracies)
-    return train(task, task.trainer(next(rules), schedule, plan.seed), plan, rules)
+    trainer = task.trainer(next(rules), schedule, plan.seed)
+    if start is not None:
+        trainer.start_from(*start)
+        plan = replace(plan, max_updates=min(plan.max_updates + trainer.updates, LARGEST_COUNT))
+    return train(task, trainer, plan, rules)
 
 
 def successive_accuracies(epsilon: float, eta: float | None) -> Iterator[float]:

@@ -20,6 +20,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from ..certificate import Certificate
 from ..matrix import as_matrix
 from ..model import LinearModel
 from ..one_vs_rest import binary_problems, shortfall, train_each
@@ -152,6 +153,7 @@ class MarginClassifier(Reports, CallbackSupportMixin, ClassifierMixin, BaseEstim
             max_updates=LARGEST_COUNT if self.max_updates is None else min(int(self.max_updates), LARGEST_COUNT),
             started=started,
             warn=once(warn_caller),
+            whole_run=bool(getattr(self, "warm_start", False)),
         )
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -207,7 +209,7 @@ class MarginClassifier(Reports, CallbackSupportMixin, ClassifierMixin, BaseEstim
             self.coef_,
             self.intercept_,
             bias=self.certificate_.problem.rho,
-            certificates=tuple(self.certificates_),
+            certificates=tuple(found for found in self.certificates_ if isinstance(found, Certificate)),
             feature_names=None if names is None else np.asarray(names, dtype=np.str_),
             parameters=parameters,
         ).save(path)

@@ -1,20 +1,22 @@
 """PDM and PDM-succ, the perceptron with dynamic margin."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar
 
 from sklearn.utils._param_validation import Interval
 
 from ..algorithms.pdm import train_pdm
+from ..online import Stream
 from ..outcome import Outcome
 from ..schedule import Schedule
 from ..task import Task
 from ..training import Plan
-from .base import MarginClassifier
+from .online import OnlineClassifier
 
 
-class PDMClassifier(MarginClassifier):
+class PDMClassifier(OnlineClassifier):
     """Maximum-margin linear classifier by the perceptron with dynamic margin, with a proof of how good it is.
 
     It solves the problem of ``LinearSVC(loss="squared_hinge", penalty="l2")`` with the same ``C`` and the same
@@ -50,6 +52,20 @@ class PDMClassifier(MarginClassifier):
         With ``C=inf``: give up when no margin above this fraction of the longest pattern can exist.
     n_jobs : int or None, default=None
         Threads to train so many classes at once, -1 for one a core; the result is the same for any number.
+    warm_start : bool, default=False
+        Begin a fit with the counts of the previous `fit` or `partial_fit`, as far as their rows are still there. Rows
+        are recognised by a digest of their values and their side, wherever they stand; counts of rows that have
+        changed, changed sides or are gone are dropped. With more rows this is what PDM would do that had been presented
+        the old ones first. With a smaller ``epsilon`` it is what PDM-succ does: whatever was misclassified under the
+        larger one is under the smaller one too, so every update made so far satisfies the condition of the new run
+        (Section 3 of the paper). Whatever it begins with, the certificate is proven from the data of the present fit
+        alone. ``n_updates_`` counts the updates taken over too, ``max_updates`` does not. A `fit` keeps what a later
+        `fit` or `partial_fit` needs to go on from it only if this is True.
+    keep_counts : bool, default=True
+        Whether `partial_fit` remembers which rows have a count: 16 bytes for each of them, its only memory that grows.
+        Without it the upper bound of `partial_fit` is as true as with it, but `warm_start` has nothing to go on from,
+        and `certify` takes counts from the slacks of the rows that it is given instead; for the hard margin, which has
+        no slacks, it then proves no upper bound.
     random_state : int, RandomState or None, default=None
         Seeds the order of presentation; the same seed gives the same result bit for bit.
     verbose : int, default=0
@@ -58,9 +74,10 @@ class PDMClassifier(MarginClassifier):
 
     Attributes
     ----------
-    certificate_ : Certificate
-        What is proven about the model; with more than two classes the one with the largest gap.
-    certificates_ : list of Certificate
+    certificate_ : Certificate or OnlineCertificate
+        What is proven about the model; with more than two classes the one with the largest gap. After `partial_fit`
+        an `OnlineCertificate`: an upper bound for all rows seen, a margin only for those of the last call.
+    certificates_ : list of Certificate or OnlineCertificate
         One a class, or a single one for two classes.
     coef_ : array of shape (1, n_features) or (n_classes, n_features)
         The weights.
@@ -76,11 +93,13 @@ class PDMClassifier(MarginClassifier):
         Time, passes, updates, margin and upper bound at each check.
     stop_reason_ : str
         "certificate", "converged", "inseparable", "stalled", "max_updates", "max_time", "interrupted" or
-        "callback".
+        "callback"; "online" after `partial_fit`.
     support_ : array of int
-        The rows with a count.
+        The rows with a count. Not after `partial_fit`, like the next one.
     dual_coef_ : array of shape (1, n_support) or (n_classes, n_support)
         Signed counts, scaled so that their product with the rows is about ``coef_``.
+    n_samples_seen_ : int
+        Rows presented by `partial_fit`, those of a `fit` before it included.
 
     Examples
     --------
@@ -95,10 +114,21 @@ class PDMClassifier(MarginClassifier):
     True
     >>> bool(classifier.certificate_.verify(X, y))
     True
+
+    Rows that pass by, and what is proven when they have:
+
+    >>> stream = PDMClassifier()
+    >>> for begin in range(0, len(X), 100):
+    ...     rows = slice(begin, begin + 100)
+    ...     stream = stream.partial_fit(X[rows], y[rows], classes=[0, 1])
+    >>> stream.n_samples_seen_
+    569
+    >>> bool(stream.certify(X, y).verify(X, y))
+    True
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **MarginClassifier._parameter_constraints,
+        **OnlineClassifier._parameter_constraints,
         "eta": [Interval(Real, 1, None, closed="neither"), None],
     }
 
@@ -117,6 +147,8 @@ class PDMClassifier(MarginClassifier):
         max_updates: int | None = None,
         margin_floor: float = 1e-4,
         n_jobs: int | None = None,
+        warm_start: bool = False,
+        keep_counts: bool = True,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -132,8 +164,13 @@ class PDMClassifier(MarginClassifier):
         self.max_updates = max_updates
         self.margin_floor = margin_floor
         self.n_jobs = n_jobs
+        self.warm_start = warm_start
+        self.keep_counts = keep_counts
         self.random_state = random_state
         self.verbose = verbose
 
     def _train(self, task: Task, plan: Plan) -> Outcome:
-        return train_pdm(task, plan, eta=self.eta)
+        outcome = train_pdm(task, plan, eta=self.eta, start=self._start(task))
+        if not self.warm_start:
+            return outcome
+        return replace(outcome, stream=Stream.after(task, outcome.certificate))
