@@ -11,13 +11,13 @@ from sklearn.svm import LinearSVC
 from dynmargin import PDMClassifierCV
 
 from .adapters import small_csr
-from .sets import PAPER_SETS, digits, read_libsvm, require, reuters
+from .sets import digits, paper_set, read_libsvm, require, reuters
 
 
 def problems(folder):
     yield "digits, even or odd", digits()
     yield "Reuters", reuters(folder)
-    yield "Adult", PAPER_SETS["adult"].load(folder)
+    yield "Adult", paper_set("adult", folder)
     yield "news20, 20 classes", read_libsvm(require(folder, "news20/news20.xz", "the LIBSVM data page"), 62061)
 
 
