@@ -19,7 +19,14 @@ A quarter of the rows is held out for test_accuracy. What a peer has reached is 
 It needs scikit-learn, and matplotlib for the picture.
 exit codes: 0 done, 3 failed"""
 
-FORMATS = {"updates": "d", "passes": "d", "seconds": ".3f", "gap": ".4f"}  # others: 4 digits
+FORMATS = {  # others: 4 digits
+    "updates": "d",
+    "passes": "d",
+    "seconds": ".3f",
+    "gap": ".4f",
+    "train_accuracy": ".4f",
+    "test_accuracy": ".4f",
+}
 
 
 def names(text: str) -> list[str]:
