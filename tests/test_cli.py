@@ -193,6 +193,13 @@ def test_a_weight_for_no_class_is_noticed(run):
     assert (code, err) == (0, "dynmargin: no row has the label 7 of -w7\n")
 
 
+def test_an_algorithm_that_is_content_too_early_has_not_proven_epsilon(run):
+    code, out, _ = run("train", "train", "content.npz", "--algorithm", "perceptron")
+    assert code == 1
+    assert "does not achieve epsilon=0.01" in out
+    assert run("train", "-q", "-v", "2", "train", "--algorithm", "perceptron")[0] == 1
+
+
 @pytest.mark.parametrize("option", ["-v", "--validate"])
 def test_cross_validation_leaves_no_model(option, run, folder):
     code, out, err = run("train", "-q", option, "3", "train", "cv.npz")
@@ -230,6 +237,37 @@ def test_tables_are_trained_on_by_name(run, folder):
         3,
         "dynmargin train: table.csv: column 'kind' holds string, not numbers: encode it as numbers, or drop it\n",
     )
+
+
+def test_the_label_of_a_table_is_found_by_its_name(run, folder):
+    rows = [line.split(",") for line in (folder / "table.csv").read_text().splitlines()]
+    assert run("train", "-q", "table.csv", "by-number.npz", "--label", "1") == (0, "", "")
+    assert load(folder / "by-number.npz").parameters["label"] == "kind"
+    (folder / "label-last.csv").write_text("\n".join(",".join([*row[1:], row[0]]) for row in rows))
+    assert run("verify", "by-number.npz", "label-last.csv")[0] == 0
+    assert run("predict", "label-last.csv", "by-number.npz") == run("predict", "table.csv", "by-number.npz")
+    assert run("data", "convert", "table.csv", "renamed.csv", "--label", "kind") == (0, "", "")
+    assert run("verify", "by-number.npz", "renamed.csv")[0] == 0  # the label is called "label" there
+    assert run("data", "convert", "train", "named.csv") == (0, "", "")
+    assert run("verify", "model.npz", "named.csv")[0] == 0
+    assert run("predict", "named.csv", "model.npz") == run("predict", "train", "model.npz")
+    (folder / "headless.csv").write_text("\n".join(",".join([*row[1:], str(len(row[0]))]) for row in rows[1:]))
+    assert run("train", "-q", "headless.csv", "headless.npz", "--label", "-1") == (0, "", "")
+    assert run("verify", "headless.npz", "headless.csv")[0] == 0
+    assert run("data", "convert", "headless.csv", "headed.csv", "--label", "-1") == (0, "", "")
+    assert run("verify", "headless.npz", "headed.csv")[0] == 0
+
+
+def test_a_free_intercept_is_converted(run, folder):
+    for bias in ("1", "-1"):
+        code, _, _ = run("train", "-q", "--algorithm", "decomposition", "-B", bias, "train", "free.npz")
+        assert code == 0
+        assert load(folder / "free.npz").intercept[0] != 0
+        assert run("convert", "free.npz", "free.txt")[0] == run("convert", "free.txt", "free-back.npz")[0] == 0
+        model, back = load(folder / "free.npz"), load(folder / "free-back.npz")
+        X, _ = read_libsvm(folder / "test", n_features=64)
+        assert np.allclose(model.decision_function(X), back.decision_function(X), rtol=1e-15)
+        assert np.array_equal(model.predict(X), back.predict(X))
 
 
 def test_features_that_the_model_does_not_know_are_not_used(run, folder):
@@ -300,6 +338,19 @@ def test_data_convert(run, folder):
         (["verify", "model.npz", "table.csv"], "column 'kind' holds string"),
         (["predict", "test", "nowhere.npz"], "dynmargin predict: nowhere.npz: no such file or directory"),
         (["convert", "train", "x"], "dynmargin convert: train is not a dynmargin model, or it is damaged"),
+        (["train", "train", "train"], "dynmargin train: train: the output is the input"),
+        (["train", "train", "./linked"], "dynmargin train: ./linked: the output is the input"),
+        (["predict", "test", "model.npz", "test"], "dynmargin predict: test: the output is the input"),
+        (["predict", "test", "model.npz", "model.npz"], "dynmargin predict: model.npz: the output is the input"),
+        (["convert", "model.npz", "model.npz"], "dynmargin convert: model.npz: the output is the input"),
+        (["data", "convert", "train", "train"], "dynmargin data: train: the output is the input"),
+        (["compare", "train", "--csv", "train"], "dynmargin compare: train: the output is the input"),
+        (["compare", "train", "--algorithms", "other"], "no algorithm is called 'other'"),
+        (["compare", "train", "--peers", "pdm"], "no peer is called 'pdm'"),
+        (["train", "train", "-B", "nan"], "argument -B: nan is not finite"),
+        (["train", "train", "-B", "inf"], "argument -B: inf is not finite"),
+        (["train", "train", "-w", "2"], "dynmargin train: -w needs the label right after it, as in -w1 2"),
+        (["train", "train", "-w1", "inf"], "dynmargin train: -w1 needs a positive weight, got inf"),
         (["nothing"], "invalid choice: 'nothing'"),
         ([], "the following arguments are required: COMMAND"),
     ],
@@ -314,8 +365,12 @@ def test_errors_are_one_line_and_code_3(words, message, run, folder):
         "nan-label": "nan 1:1\n-1 1:2\n",
     }.items():
         (folder / name).write_text(text)
+    if not (folder / "linked").exists():
+        (folder / "linked").symlink_to("train")
+    before = {name: (folder / name).read_bytes() for name in ("train", "test", "model.npz")}
     code, out, err = run(*words)
     assert (code, out) == (3, "")
+    assert before == {name: (folder / name).read_bytes() for name in before}
     last = err.splitlines()[-1]
     assert message in last
     assert last.startswith("dynmargin")
@@ -383,6 +438,50 @@ def test_ctrl_c_keeps_what_has_been_reached(run, monkeypatch):
     assert code == 1
     assert "interrupted after" in err
     assert run("verify", "interrupted.npz", "train")[0] == 0
+
+
+def test_ctrl_c_ends_a_cross_validation(run):
+    import logging
+    import signal
+
+    class Press(logging.Handler):
+        pressed = 0
+
+        def emit(self, record):
+            if not self.pressed:
+                self.pressed += 1
+                signal.raise_signal(signal.SIGINT)
+
+    handler = Press()
+    logger.addHandler(handler)
+    try:
+        code, out, _ = run("train", "-v", "5", "train", "--algorithm", "pdm", "--epsilon", "1e-4")
+    finally:
+        logger.removeHandler(handler)
+    assert (code, out, handler.pressed) == (130, "", 1)
+
+
+def test_compare_prints_writes_and_draws(run, folder):
+    words = ("--algorithms", "pdm,newton,perceptron", "--peers", "liblinear-dcd", "-c", "0.5", "--epsilon", "0.02")
+    code, out, err = run("compare", "train", *words, "--csv", "compared.csv", "--plot", "compared.png")
+    assert (code, err) == (0, "")
+    titles, *lines = (line.split() for line in out.splitlines())
+    assert titles[:5] == ["algorithm", "gap", "margin", "upper_bound", "achieved"]
+    assert [(line[0], line[4]) for line in lines] == [
+        *(("pdm", "yes"), ("newton", "yes"), ("perceptron", "no"), ("liblinear-dcd", "yes")),
+    ]
+    assert lines[3][5] == "-"  # a peer does not tell its updates
+    table = np.genfromtxt(folder / "compared.csv", delimiter=",", names=True, dtype=None, encoding="utf-8")
+    assert np.allclose(table["margin"], [float(line[2]) for line in lines], rtol=1e-3)
+    assert (table["margin"] < table["upper_bound"]).all()
+    assert (folder / "compared.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_compare_takes_tables_and_other_peers(run):
+    code, out, _ = run("compare", "table.csv", "--label", "kind", "--peers", "liblinear-newton", "--csv", "-")
+    assert code == 0
+    names = [line.split(",")[0] for line in out.splitlines()]
+    assert names == ["algorithm", "pdm", "pdm-succ", "romma", "mpu", "dcd", "newton", "liblinear-newton"]
 
 
 def test_the_demo_proves_and_draws(run, folder):

@@ -50,6 +50,25 @@ def test_data_are_written_and_read_back(name, sparse, dense, tmp_path):
     assert not [entry.name for entry in tmp_path.iterdir() if entry.name.startswith(".")]
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_repeated_and_unsorted_columns_are_added_and_sorted(name, tmp_path):
+    """Three rows, the second one empty, the last with a column three times."""
+    values, columns = np.array([1.0, 2.0, 4.0, 1.0, 8.0, 0.5, 0.25]), np.array([2, 0, 2, 1, 3, 1, 1])
+    X = Csr(values, columns, np.array([0, 3, 3, 7]), (3, 4))
+    path = str(tmp_path / name) + ("/" if name.endswith("/") else "")
+    write_dataset(Dataset(X, np.array([1.0, 2.0, 1.0])), path)
+    read = read_dataset(path, label="label").X
+    assert toarray(read).tolist() == [[2, 0, 5, 0], [0, 0, 0, 0], [0, 1.75, 0, 8]]
+    if isinstance(read, Csr):
+        assert read.indices.tolist() == [0, 2, 1, 3]
+
+
+def test_rows_that_are_in_order_are_not_copied(dense):
+    X = dense.csr()
+    assert X.canonical() is X
+    assert Csr(X.data[:0], X.indices[:0], np.zeros(4, np.int64), (3, 2)).canonical().shape == (3, 2)
+
+
 def test_a_folder_is_mapped_and_never_overwritten(dense, tmp_path):
     path = str(tmp_path / "folder")
     write_dataset(Dataset(dense.csr(), dense.y, first_index=1), path, "folder")

@@ -74,6 +74,35 @@ def test_what_is_not_fitted_or_cannot_be_stored_is_refused(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_loaded_model_minds_the_names_of_columns(tmp_path, rng):
+    X = pd.DataFrame(rng.normal(size=(40, 3)), columns=["a", "b", "c"])
+    y = np.where(X["a"] > 0, "yes", "no")
+    classifier = PDMClassifier(epsilon=0.1).fit(X, y)
+    classifier.save(tmp_path / "model.npz")
+    model = load(tmp_path / "model.npz")
+    assert np.array_equal(model.predict(X), classifier.predict(X))
+    assert np.array_equal(model.predict(X.to_numpy()), classifier.predict(X))
+    assert model.verify(X, y)
+    for other in (X[["b", "a", "c"]], X.rename(columns={"c": "d"})):
+        with pytest.raises(ValueError, match="feature names should match") as expected:
+            classifier.predict(other)
+        for call in (model.predict, model.decision_function, lambda other: model.verify(other, y)):
+            with pytest.raises(ValueError, match="feature names should match") as found:
+                call(other)
+            assert str(found.value) == str(expected.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"), [(np.nan, "Input X contains NaN"), (np.inf, "Input X contains infinity")]
+)
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_a_loaded_model_gives_no_label_to_what_is_not_finite(value, message, kind):
+    model = LinearModel(np.array([0, 1]), np.ones((1, 2)), np.zeros(1), 1.0)
+    with pytest.raises(ValueError, match=message):
+        model.predict(kind([[1.0, 2.0], [value, 1.0]]))
+    assert model.predict(kind([[1.0, 2.0]])).tolist() == [1]
+
+
 def test_the_stored_model_of_format_1_still_loads_and_is_proven():
     X, y = read_libsvm(STORED / "format-1.libsvm")
     model = load(STORED / "format-1.npz")

@@ -43,6 +43,11 @@ class Fit:
     seconds: float
 
     @property
+    def achieved(self) -> bool:
+        """Whether epsilon is proven for every class."""
+        return all(outcome.certificate.achieved for outcome in self.outcomes)
+
+    @property
     def shortfall(self) -> str | None:
         """What a user should know if it did not end as asked."""
         return shortfall(self.outcomes, self.model.classes)

@@ -29,14 +29,15 @@ def format_model(model: LinearModel) -> str:
         raise ValueError("LIBLINEAR's labels are whole numbers; these are not")
     if len(W) == 1:
         labels = labels[::-1]
-    if model.bias > 0:
-        W = np.column_stack([W, model.intercept / model.bias])
+    bias = model.bias if model.bias > 0 else float(model.intercept.any())  # a free intercept has no constant feature
+    if bias > 0:
+        W = np.column_stack([W, model.intercept / bias])
     header = [
         f"solver_type {SOLVER if len(W) == 1 or len(labels) > 2 else TWO_COLUMNS}",
         f"nr_class {len(labels)}",
         f"label {' '.join(label_text(label) for label in labels)}",
         f"nr_feature {model.n_features}",
-        f"bias {model.bias if model.bias > 0 else -1:.17g}",
+        f"bias {bias if bias > 0 else -1:.17g}",
         "w",
     ]
     # LIBLINEAR itself ends every line of weights with a space.

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .certificate import Certificate, Verification
-from .matrix import as_matrix
+from .matrix import as_floats, as_matrix
 
 ENTRIES_A_BLOCK = 1 << 20  # of a sparse matrix, scored at a time
 
@@ -82,11 +82,13 @@ class LinearModel:
         array of shape (n_samples,) or (n_samples, n_classes)
             As the `decision_function` of the classifiers.
         """
-        X = X.tocsr() if hasattr(X, "tocsr") else np.asarray(X)
+        self._require_names(X)
+        X = X.tocsr() if hasattr(X, "tocsr") else as_floats(X)
         if len(X.shape) != 2 or X.shape[1] != self.n_features:
             raise ValueError(f"the model has {self.n_features} features; X has the shape {tuple(X.shape)}")
         if hasattr(X, "indptr"):
             as_matrix(X)  # checks the indices, which NumPy would let wrap around
+        _require_finite(X.data if hasattr(X, "indptr") else X)
         scores = (_sparse_scores(X, self.coef) if hasattr(X, "indptr") else X @ self.coef.T) + self.intercept
         return scores.ravel() if scores.shape[1] == 1 else scores
 
@@ -134,6 +136,7 @@ class LinearModel:
         Verification
             Of the first certificate that is not proven; of the one with the largest gap if all are.
         """
+        self._require_names(X)
         if self.certificate is None:
             return Verification("not proven", np.nan, np.nan, "the model has no certificate")
         positives = self.classes[1:] if len(self.certificates) == 1 else self.classes
@@ -158,6 +161,36 @@ class LinearModel:
         from .model_file import save
 
         save(self, path)
+
+    def _require_names(self, X: Any) -> None:
+        """Refuse a data frame with other columns, or in another order, in scikit-learn's words."""
+        names, known = _names(X), None if self.feature_names is None else self.feature_names.tolist()
+        if names is None or known is None or names == known:
+            return
+        message = "The feature names should match those that were passed during fit.\n"
+        if unseen := sorted(set(names) - set(known)):
+            message += "".join(["Feature names unseen at fit time:\n", *(f"- {name}\n" for name in unseen[:5])])
+        if missing := sorted(set(known) - set(names)):
+            message += "".join(
+                ["Feature names seen at fit time, yet now missing:\n", *(f"- {name}\n" for name in missing[:5])]
+            )
+        if not unseen and not missing:
+            message += "Feature names must be in the same order as they were in fit.\n"
+        raise ValueError(message)
+
+
+def _names(X: Any) -> list[str] | None:
+    """Give the names of a data frame's columns, of whatever library, where all are text."""
+    names = getattr(X, "columns", None)
+    names = None if names is None else list(names)
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def _require_finite(values: NDArray[Any]) -> None:
+    """Refuse what no score can be computed of, in scikit-learn's words."""
+    if not np.isfinite(values).all():
+        what = "NaN" if np.isnan(values).any() else f"infinity or a value too large for {values.dtype!r}"
+        raise ValueError(f"Input X contains {what}.")
 
 
 def _sparse_scores(X: Any, coef: NDArray[np.float64]) -> NDArray[np.float64]:

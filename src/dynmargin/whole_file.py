@@ -58,6 +58,15 @@ def require_writable(path: str | os.PathLike[str]) -> None:
         raise PermissionError(errno.EACCES, "nothing may be written in this folder", str(target.parent))
 
 
+def require_other_file(path: str | os.PathLike[str], *inputs: str | os.PathLike[str]) -> None:
+    """Refuse to write over a file that is read, under whatever name."""
+    if os.fspath(path) == STDOUT or not os.path.isfile(path):  # a terminal may be both
+        return
+    for source in inputs:
+        if os.fspath(source) != STDOUT and os.path.exists(source) and os.path.samefile(path, source):
+            raise ValueError(f"{os.fspath(path)}: the output is the input; name another file")
+
+
 def _flush_folder(folder: Path) -> None:
     """Make the new name itself survive a crash, where the system lets a folder be flushed."""
     if os.name != "posix":

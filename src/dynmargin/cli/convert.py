@@ -25,8 +25,9 @@ def run(arguments: argparse.Namespace) -> int:
     """Tell which it is and write the other."""
     from .. import liblinear_file, model_file
     from ..data.archives import contents, name_of
-    from ..whole_file import whole_file
+    from ..whole_file import require_other_file, whole_file
 
+    require_other_file(arguments.out, arguments.model)
     content, name = contents(arguments.model), name_of(arguments.model)
     if liblinear_file.is_model(content):
         model_file.save(liblinear_file.parse(content, name), arguments.out)

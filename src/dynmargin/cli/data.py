@@ -58,7 +58,9 @@ def run_listing(arguments: argparse.Namespace) -> int:
 def run(arguments: argparse.Namespace) -> int:
     """Read and write."""
     from ..data.formats import read_dataset, write_dataset
+    from ..whole_file import require_other_file
 
+    require_other_file(arguments.out, arguments.data)
     dataset = read_dataset(arguments.data, arguments.format, label=arguments.label)
     for message in dataset.notices:
         notice(message)

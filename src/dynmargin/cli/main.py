@@ -6,10 +6,10 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from . import convert, data, demo, info, paper, predict, train, verify
+from . import compare, convert, data, demo, info, paper, predict, train, verify
 from .exit_codes import DONE, FAILED, INTERRUPTED
 
-COMMANDS = (train, predict, verify, info, convert, data, paper, demo)
+COMMANDS = (train, predict, verify, info, convert, compare, data, paper, demo)
 
 EPILOG = """exit codes:
   0    done; verify: proven

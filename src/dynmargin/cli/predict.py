@@ -33,10 +33,12 @@ def run(arguments: argparse.Namespace) -> int:
     from ..data.dataset import Csr
     from ..fitting import label_text
     from ..model_file import load
-    from ..whole_file import whole_file
+    from ..whole_file import require_other_file, whole_file
 
     if arguments.data == arguments.model == "-":
         raise ValueError("only one of DATA and MODEL can be standard input")
+    if arguments.out is not None:
+        require_other_file(arguments.out, arguments.data, arguments.model)
     model = load(arguments.model)
     dataset = read_for_model(arguments, model)
     X, y = dataset.X, dataset.y

@@ -1,6 +1,7 @@
 """dynmargin train: from a file to a model and its certificate."""
 
 import argparse
+import math
 import re
 import sys
 import time
@@ -41,6 +42,14 @@ def accuracy(text: str) -> float:
     return value
 
 
+def finite(text: str) -> float:
+    """Parse a number."""
+    value = float(text)
+    if not math.isfinite(value):
+        raise argparse.ArgumentTypeError(f"{text} is not finite")
+    return value
+
+
 def several(text: str) -> int:
     """Parse a number of folds."""
     value = int(text)
@@ -62,7 +71,7 @@ def add_to(commands: Any) -> None:
     add = parser.add_argument
     add("--epsilon", type=accuracy, default=0.01, help="fraction that may be missing to the best margin (default 0.01)")
     add("-c", type=positive, default=1.0, metavar="C", dest="C", help="price of a squared slack (default 1), or inf")
-    add("-B", type=float, default=1.0, metavar="BIAS", dest="bias", help="constant feature (default 1); -1 for none")
+    add("-B", type=finite, default=1.0, metavar="BIAS", dest="bias", help="constant feature (default 1); -1 for none")
     add("-wLABEL", metavar="WEIGHT", dest="_", help="multiply C for the class LABEL, as in -w-1 5")
     add("--max-time", type=positive, metavar="SECONDS", help="stop then, with what has been reached")
     add("--seed", type=int, default=0, help="the same seed gives the same result (default 0)")
@@ -83,11 +92,13 @@ def take_class_weights(words: list[str]) -> tuple[list[str], dict[str, float]]:
     for word in iterator:
         match = re.fullmatch(r"-w([-+]?\w.*)", word)
         if match is None:
+            if re.match(r"-w(?!\w)", word):  # argparse would take it for the -wLABEL of the help
+                raise ValueError("-w needs the label right after it, as in -w1 2")
             rest.append(word)
             continue
         value = next(iterator, "nothing")
         try:
-            weights[match[1]] = positive(value)
+            weights[match[1]] = positive(str(finite(value)))
         except (ValueError, argparse.ArgumentTypeError):
             raise ValueError(f"{word} needs a positive weight, got {value}") from None
     return rest, weights
@@ -96,7 +107,7 @@ def take_class_weights(words: list[str]) -> tuple[list[str], dict[str, float]]:
 def run(arguments: argparse.Namespace) -> int:
     """Read, train, report, write."""
     from ..fitting import Settings
-    from ..whole_file import require_writable
+    from ..whole_file import require_other_file, require_writable
 
     if arguments.tolerance is not None:
         notice(f"-e {arguments.tolerance} is ignored: the certificate decides when to stop; --epsilon says how close")
@@ -113,8 +124,11 @@ def run(arguments: argparse.Namespace) -> int:
         return validate(arguments, read(arguments), settings)
     path = arguments.model or default_model(arguments.data)
     require_writable(path)
-    fit = train(arguments, read(arguments), settings)
-    model = replace(fit.model, parameters={**fit.model.parameters, "label": arguments.label})
+    require_other_file(path, arguments.data)
+    dataset = read(arguments)
+    fit = train(arguments, dataset, settings)
+    label = dataset.label_name or arguments.label
+    model = replace(fit.model, parameters={**fit.model.parameters, "label": label})
     model.save(path)
     # What is to be read by a program goes to standard output alone.
     say = sys.stderr if path == "-" else sys.stdout
@@ -122,7 +136,7 @@ def run(arguments: argparse.Namespace) -> int:
         for line in report(fit):
             print(line, file=say)
         print(f"model written to {'standard output' if path == '-' else path}", file=say)
-    return DONE if fit.shortfall is None else NOT_PROVEN
+    return DONE if fit.achieved else NOT_PROVEN
 
 
 def default_model(data: str) -> str:
@@ -193,7 +207,9 @@ def validate(arguments: argparse.Namespace, dataset: "Dataset", settings: "Setti
     for i in range(arguments.validate):
         inside, outside = np.flatnonzero(fold != i), np.flatnonzero(fold == i)
         fit = train(arguments, Dataset(dataset.X[inside], y[inside]), settings)
+        if any(outcome.stop_reason == "interrupted" for outcome in fit.outcomes):
+            raise KeyboardInterrupt  # half a cross-validation is worth nothing
         right += int((fit.model.predict(dataset.X[outside]) == y[outside]).sum())
-        code = code if fit.shortfall is None else NOT_PROVEN
+        code = code if fit.achieved else NOT_PROVEN
     print(f"Cross Validation Accuracy = {right / len(y):.4%}")
     return code

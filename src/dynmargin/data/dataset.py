@@ -6,6 +6,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ..matrix import as_floats
+
 
 class DataError(ValueError):
     """A file that cannot be read as data, with the place where it goes wrong if there is one.
@@ -47,6 +49,18 @@ class Csr:
         taken = np.arange(indptr[-1]) + np.repeat(self.indptr[:-1][rows] - indptr[:-1], lengths)
         return Csr(self.data[taken], self.indices[taken], indptr.astype(self.indptr.dtype), (len(rows), self.shape[1]))
 
+    def canonical(self) -> "Csr":
+        """Have the columns of each row in order and each of them once; values of the same column are added."""
+        rows = np.repeat(np.arange(self.shape[0]), np.diff(self.indptr))
+        if ((np.diff(self.indices) > 0) | (np.diff(rows) > 0)).all():
+            return self
+        order = np.lexsort((self.indices, rows))
+        rows, columns, values = rows[order], self.indices[order], as_floats(self.data)[order]
+        first = np.concatenate([[True], (np.diff(columns) > 0) | (np.diff(rows) > 0)])
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(rows[first], minlength=self.shape[0]))])
+        values = np.add.reduceat(values, np.flatnonzero(first))
+        return Csr(values, columns[first], indptr.astype(self.indptr.dtype), self.shape)
+
     def with_columns(self, n_columns: int) -> "Csr":
         """Have that many columns; entries beyond them are dropped."""
         if self.shape[1] <= n_columns:
@@ -72,6 +86,8 @@ class Dataset:
         Where the file's indices begin, 0 or 1, for LIBSVM text.
     notices : tuple of str
         What a user should be told.
+    label_name : str or None
+        The name of the label's column, where the file has names.
     """
 
     X: Csr | NDArray[Any]
@@ -79,6 +95,7 @@ class Dataset:
     feature_names: NDArray[np.str_] | None = None
     first_index: int | None = None
     notices: tuple[str, ...] = ()
+    label_name: str | None = None
 
     def aligned(self, names: NDArray[np.str_] | None) -> Self:
         """Put the columns into the order of `names`, where both have names; others are dropped."""

@@ -6,6 +6,7 @@ import lzma
 import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, cast
 
@@ -38,7 +39,7 @@ def read_dataset(
     """Read any file; "-" is standard input.
 
     `label` names or numbers the label's column in tables. With `features` it need not be there: it is not looked for in
-    a table of that many columns, nor missed by its name.
+    a table of that many columns, nor missed by its name; a column called "label" stands in for it.
     """
     format = format or format_of(path)
     if format == "folder":
@@ -76,6 +77,8 @@ def _checked(dataset: Dataset, name: str) -> Dataset:
 def write_dataset(dataset: Dataset, path: str, format: Format | None = None) -> None:
     """Write any file, compressed if its name says so; "-" is standard output."""
     format = format or format_of(path)
+    if isinstance(dataset.X, Csr):
+        dataset = replace(dataset, X=dataset.X.canonical())
     if format == "folder":
         binary.write(dataset, path.rstrip("/" + os.sep))
         return

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from .dataset import Csr, DataError, Dataset
 
+LABEL = "label"  # what the label's column is called in tables that we write
 MOST_CELLS = 2**31  # a wider or taller sparse matrix does not belong in a table
 
 
@@ -74,8 +75,8 @@ def _dataset(table: Any, name: str, label: str | None, features: int | None, nam
     if len(set(names)) < len(names):
         twice = next(column for column in names if names.count(column) > 1)
         raise DataError(f"several columns are called {twice!r}", name)
-    if features is not None and (len(names) == features or not (label in names or _is_number(label or ""))):
-        label = None
+    if features is not None:
+        label = _label_if_there(names, label, features)
     target = None if label is None else _find(names, label, name)
     others = [j for j in range(len(names)) if j != target]
     if not others:
@@ -86,7 +87,20 @@ def _dataset(table: Any, name: str, label: str | None, features: int | None, nam
     for j, column in enumerate(columns):
         X[:, j] = column
     y = None if target is None else _labels(table.column(target), names[target], name)
-    return Dataset(X, y, np.array([names[j] for j in others], dtype=np.str_) if named else None)
+    if not named:
+        return Dataset(X, y)
+    feature_names = np.array([names[j] for j in others], dtype=np.str_)
+    return Dataset(X, y, feature_names, label_name=None if target is None else names[target])
+
+
+def _label_if_there(names: list[str], label: str | None, features: int) -> str | None:
+    """Find the label in a table that may have none: by its name, by the name that `write` gives it, by its number."""
+    if len(names) == features:
+        return None
+    for title in (label, LABEL):
+        if title in names:
+            return title
+    return label if _is_number(label or "") else None
 
 
 def _find(names: list[str], label: str, name: str) -> int:
@@ -139,7 +153,7 @@ def _table(dataset: Dataset) -> Any:
         [f"f{j + 1}" for j in range(X.shape[1])] if dataset.feature_names is None else dataset.feature_names.tolist()
     )
     if dataset.y is not None:
-        label = "label"
+        label = LABEL
         while label in names:
             label = f"{label}_"
         return pyarrow.table([dataset.y, *X.T.copy()], names=[label, *names])
