@@ -40,3 +40,17 @@ def data_dir():
 @pytest.fixture
 def rng():
     return np.random.default_rng(0)
+
+
+@pytest.fixture(scope="session")
+def endless():
+    """Rows that PDM needs minutes for: overlapping classes, badly scaled."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(3000, 40)) * np.logspace(-2, 3, 40)
+    return X, (X @ random.normal(size=40) + 100 * random.normal(size=3000) > 0).astype(int)
+
+
+@pytest.fixture(autouse=True)
+def no_interrupt_remembered(monkeypatch):
+    """Each test begins as if Ctrl-C had not been pressed for a long time."""
+    monkeypatch.setattr("dynmargin.training.last_interrupt", -np.inf)

@@ -74,6 +74,18 @@ def test_bound_of_counts_encloses_the_exact_one(dtype, problem, more, C, rho):
     assert error <= 1e-9 * max(1.0, value) + 1e-24 * float(np.abs(X).max())
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_what_products_lose_is_not_lost(dtype):
+    """Products of 77 bits that cancel but for one row: the error is far below what a double keeps of each of them."""
+    X = np.array([[0.1], [0.1]], dtype)
+    counts = np.array([2**51 - 1, 2**51 - 2])
+    problem = _core.Problem(np.array([1, -1], np.int8), 0.0, np.inf, np.inf)
+    value, error = _core.bound_of_counts(_core.dense(X), problem, np.arange(2), counts)
+    exact, t = Fraction(float(X[0, 0])), int(counts.sum())
+    assert Fraction(value - error) * t <= exact <= Fraction(value + error) * t
+    assert error * t < 1e-9
+
+
 def test_cancellation_does_not_spoil_the_upper_bound():
     """Two almost opposite patterns, huge counts: what is left is small, and still right to nine digits."""
     X = np.array([[1.0, 1e-7], [1.0, -1e-7], [0.1, 0.3]])

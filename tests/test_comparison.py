@@ -9,11 +9,11 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from interrupts import ctrl_c_at
 from matplotlib.figure import Figure
 from reference.optimum import best_soft_margin
 from sklearn.model_selection import train_test_split
 from sklearn.svm import LinearSVC
-from test_control import ctrl_c_at
 from test_family import separable_problems, soft_problems
 from test_imports import modules_after
 

@@ -1,12 +1,11 @@
 """Every way a fit can end leaves a usable model and says what was reached; nothing hangs."""
 
 import logging
-import signal
 import warnings
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from interrupts import assert_usable, ctrl_c_at
 from sklearn.datasets import load_breast_cancer, make_classification
 from sklearn.exceptions import ConvergenceWarning
 
@@ -17,45 +16,6 @@ from dynmargin.outcome import Check
 from dynmargin.problem import BinaryProblem
 from dynmargin.progress import SLOW_AFTER_SECONDS, STALL_PASSES, Progress
 from dynmargin.task import Task
-
-
-@pytest.fixture(scope="module")
-def endless():
-    """Rows that PDM needs minutes for: overlapping classes, badly scaled."""
-    random = np.random.default_rng(0)
-    X = random.normal(size=(3000, 40)) * np.logspace(-2, 3, 40)
-    return X, (X @ random.normal(size=40) + 100 * random.normal(size=3000) > 0).astype(int)
-
-
-def assert_usable(classifier, X, y):
-    certificate = classifier.certificate_
-    assert not certificate.achieved
-    assert certificate.verify(X, y)
-    assert classifier.score(X, y) > 0.4
-    assert np.isfinite(classifier.coef_).all()
-
-
-class InterruptAtFirstCheck(logging.Handler):
-    """Presses Ctrl-C when the first check of a fit is logged, or the first after so many."""
-
-    def __init__(self, *checks):
-        super().__init__()
-        self.checks, self.seen = checks, 0
-
-    def emit(self, record):
-        self.seen += 1
-        if self.seen in self.checks:
-            signal.raise_signal(signal.SIGINT)
-
-
-@contextmanager
-def ctrl_c_at(*checks):
-    logger, handler = logging.getLogger("dynmargin"), InterruptAtFirstCheck(*checks)
-    logger.addHandler(handler)
-    try:
-        yield
-    finally:
-        logger.removeHandler(handler)
 
 
 def test_max_time_ends_the_fit(endless):
@@ -104,12 +64,6 @@ def test_ctrl_c_twice_leaves_a_loop_of_fits(endless):
             classifier.fit(X, y)
         with pytest.raises(KeyboardInterrupt):
             classifier.fit(X, y)
-
-
-@pytest.fixture(autouse=True)
-def no_interrupt_remembered(monkeypatch):
-    """Each test begins as if Ctrl-C had not been pressed for a long time."""
-    monkeypatch.setattr("dynmargin.training.last_interrupt", -np.inf)
 
 
 def test_raw_breast_cancer_ends_with_advice():
@@ -390,3 +344,12 @@ def test_the_margitron_certifies_the_hard_margin():
     for seed in range(4):
         classifier = MargitronClassifier(0.001, C=np.inf, random_state=seed).fit(X, y)
         assert classifier.stop_reason_ == "certificate"
+
+
+def test_the_advice_fits_the_margin(endless):
+    """Newton's method takes no hard margin, so nobody is sent there."""
+    X, y = endless
+    for C, named in ((1.0, True), (np.inf, False)):
+        with pytest.warns(ConvergenceWarning, match="max_updates is reached") as caught:
+            PDMClassifier(1e-6, C=C, max_updates=50, random_state=0).fit(X, y)
+        assert ("NewtonClassifier" in str(caught[0].message)) is named

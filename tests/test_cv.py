@@ -5,13 +5,13 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from interrupts import ctrl_c_at
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV, KFold, ShuffleSplit, StratifiedKFold, check_cv, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
-from test_control import ctrl_c_at, no_interrupt_remembered  # noqa: F401  (a fixture)
 
 import dynmargin
 from dynmargin import MaxMarginClassifier, PDMClassifierCV

@@ -7,11 +7,11 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from interrupts import ctrl_c_at
 from reference.optimum import best_soft_margin
 from reference.patterns import extended_patterns
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
-from test_control import ctrl_c_at
 
 from dynmargin import (
     ALMAClassifier,

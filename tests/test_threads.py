@@ -6,11 +6,11 @@ import warnings
 
 import numpy as np
 import pytest
+from interrupts import assert_usable, ctrl_c_at
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
-from test_control import assert_usable, ctrl_c_at, endless, no_interrupt_remembered  # noqa: F401  (fixtures)
 
 from dynmargin import (
     ALMAClassifier,
@@ -98,7 +98,7 @@ def test_two_fits_at_once_are_two_fits_in_turn(digits, breast_cancer):
             assert_same(one, two)
 
 
-def test_ctrl_c_reaches_the_threads(endless):  # noqa: F811
+def test_ctrl_c_reaches_the_threads(endless):
     X, y = endless
     y = y + (X[:, 0] > 0)
     with ctrl_c_at(3), pytest.warns(ConvergenceWarning, match="3 of 3 classes fell short, class . most: interrupted"):
@@ -108,7 +108,7 @@ def test_ctrl_c_reaches_the_threads(endless):  # noqa: F811
     assert_usable(classifier, X, y)
 
 
-def test_ctrl_c_twice_leaves_a_fit_in_threads(endless):  # noqa: F811
+def test_ctrl_c_twice_leaves_a_fit_in_threads(endless):
     X, y = endless
     y = y + (X[:, 0] > 0)
     classifier = PDMClassifier(1e-6, random_state=0, verbose=1, n_jobs=2)
@@ -121,7 +121,7 @@ def test_ctrl_c_twice_leaves_a_fit_in_threads(endless):  # noqa: F811
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("dynmargin")]
 
 
-def test_max_time_is_shared_by_the_classes_in_threads(endless):  # noqa: F811
+def test_max_time_is_shared_by_the_classes_in_threads(endless):
     X, y = endless
     with pytest.warns(ConvergenceWarning, match="3 of 3 classes fell short, class . most: max_time"):
         classifier = PDMClassifier(1e-6, max_time=0.6, random_state=0, n_jobs=2).fit(X, y + (X[:, 0] > 0))

@@ -89,6 +89,7 @@ class Outcome:
             "max_time": "max_time is reached",
             "interrupted": "interrupted",
         }[self.stop_reason]
+        hard_margin = math.isinf(self.certificate.problem.C_positive)  # which Newton's method has not
         digits = max(1, math.ceil(-math.log10(gap)) - 1) if 0 < gap < 1 else 1
         what = (
             "the margin is at least" if self.certificate.loss == "squared_hinge" else "1 / sqrt(objective) is at least"
@@ -98,5 +99,6 @@ class Outcome:
             f"{why} after {self.history[-1].time:.1f} s: the proven gap is {gap:.3g}, not "
             f"{self.certificate.epsilon:g}; {what} {max(0.0, 1 - gap):.{digits}%} of the best. "
             f"To get closer, scale the features{ratio}, "
-            "use a smaller C, or NewtonClassifier, which does not mind the scale; or ask for a larger epsilon."
+            + ("" if hard_margin else "use a smaller C, or NewtonClassifier, which does not mind the scale; ")
+            + "or ask for a larger epsilon."
         )
