@@ -76,7 +76,7 @@ def test_bound_of_counts_encloses_the_exact_one(dtype, problem, more, C, rho):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_what_products_lose_is_not_lost(dtype):
-    """Products of 77 bits that cancel but for one row: the error is far below what a double keeps of each of them."""
+    """Long products that cancel but for one row: the error is far below what a double keeps of each of them."""
     X = np.array([[0.1], [0.1]], dtype)
     counts = np.array([2**51 - 1, 2**51 - 2])
     problem = _core.Problem(np.array([1, -1], np.int8), 0.0, np.inf, np.inf)
