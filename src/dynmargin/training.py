@@ -92,7 +92,7 @@ class Run:
         self.task = task
         self.trainer = trainer
         if isinstance(trainer, _core.Trainer) and plan.stop == "certificate" and not plan.whole_run:
-            trainer.prove_by_recent_updates()
+            trainer.prove_by_parts()
         self.plan = plan
         self.rules = rules
         self.began = time.perf_counter()
