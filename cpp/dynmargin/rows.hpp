@@ -45,7 +45,11 @@ struct Ones {};
 
 template <class Value, class Column>
 class SparseRows {
-  static constexpr bool ones = std::is_same_v<Value, Ones>;
+ public:
+  static constexpr bool all_ones = std::is_same_v<Value, Ones>;
+
+ private:
+  static constexpr bool ones = all_ones;
   static constexpr std::size_t value_size = ones ? 0 : sizeof(Value), alignment = ones ? 4 : sizeof(Value);
 
  public:
@@ -167,6 +171,8 @@ class SparseRows {
 template <class Value>
 class DenseRows {
  public:
+  static constexpr bool all_ones = false;
+
   DenseRows(std::int64_t n_rows, std::int64_t n_columns) : n_columns_(n_columns) {
     values_.reserve(n_rows * n_columns);
   }
@@ -255,7 +261,7 @@ Survey survey(const View& view) {
     std::int64_t last = -1;
     view.for_each_cell(k, [&](std::int64_t column, double value) {
       found.n_stored += View::is_sparse || value != 0;
-      found.all_ones &= (value == 1 || value == 0) && column > last;
+      found.all_ones &= ((value == 1) | (value == 0)) & (column > last);
       last = column;
       if constexpr (!View::is_float32)
         found.float32_is_exact &= std::abs(value) <= std::numeric_limits<float>::max() &&
@@ -278,6 +284,18 @@ struct PackedRows {
   std::int64_t n_nonzeros = 0;
 };
 
+// Two partial sums, which overlap.
+inline double squared_norm(const std::vector<Entry>& entries) {
+  double even = 0, odd = 0;
+  std::size_t i = 0;
+  for (; i + 2 <= entries.size(); i += 2) {
+    even += entries[i].value * entries[i].value;
+    odd += entries[i + 1].value * entries[i + 1].value;
+  }
+  if (i < entries.size()) even += entries[i].value * entries[i].value;
+  return even + odd;
+}
+
 template <class Rows, class View>
 PackedRows pack_as(Rows rows, const View& view) {
   PackedRows packed{std::move(rows), view.n_rows, view.n_columns, {}, {}, 0};
@@ -288,8 +306,7 @@ PackedRows pack_as(Rows rows, const View& view) {
   for (std::int64_t k = 0; k < view.n_rows; ++k) {
     read_row(view, k, entries);
     target.append(entries);
-    double norm2 = 0;
-    for (const Entry& e : entries) norm2 += e.value * e.value;
+    const double norm2 = Rows::all_ones ? static_cast<double>(entries.size()) : squared_norm(entries);
     if (!std::isfinite(norm2))
       throw std::invalid_argument("the squared length of row " + std::to_string(k) +
                                   " is not a finite number; scale the features");

@@ -27,13 +27,8 @@ struct DynamicMargin {
   // afterwards.
   double multiplicity(double p, double q, const Totals& a) const {
     const double a2 = eps * q, a1 = a.t * q - (1 - 2 * eps) * p, c = (1 - eps) * a.norm2 - a.t * p;
-    if (!(a2 + a1 - c <= 0)) return 1;  // by far the most frequent case, and it needs no square root
-    return several(a2, a1, c);
-  }
-
-  static double several(double a2, double a1, double c) {
     const auto g = [&](double mu) { return (a2 * mu + a1) * mu - c; };
-    if (a1 > 0) {  // a2 is small: the root of the linear part will do nearly always
+    if (a1 > 0) {  // a2 is small: the root of the linear part does nearly always, and needs no branch on lambda = 1
       const double lambda = 1 + static_cast<double>(static_cast<std::int64_t>(std::min(c / a1, largest_multiplicity)));
       if (g(lambda) > 0 && g(lambda - 1) <= 0 && lambda <= largest_multiplicity) return lambda;
     }
