@@ -94,16 +94,19 @@ void bind_joint_trainer(nb::module_& m) {
       .def(
           "support",
           [](const JointTrainer& self) {
-            const std::vector<std::int64_t>& all = self.state().counts;
             std::vector<std::int64_t> places, counts;
-            for (std::size_t i = 0; i < all.size(); ++i) {
-              if (all[i] == 0) continue;
+            for (std::size_t i = 0; i < self.state().counts.size(); ++i) {
+              const std::int64_t count = self.proving_count(i);
+              if (count == 0) continue;
               places.push_back(static_cast<std::int64_t>(i));
-              counts.push_back(all[i]);
+              counts.push_back(count);
             }
             return std::pair{to_numpy(std::move(places)), to_numpy(std::move(counts))};
           },
-          "The places row * n_classes + wrong class that have a count, and their counts.")
+          "The places row * n_classes + wrong class with a count in the upper bound of the last check, and their "
+          "counts.")
+      .def("prove_by_recent_updates", &JointTrainer::prove_by_recent_updates,
+           "Let the upper bound come from the recent part of the run where that is better.")
       .def(
           "model",
           [](const JointTrainer& self) {

@@ -153,9 +153,9 @@ class JointLowerBound {
     const Combined c = descend(a, gram_of(u), F);
     if (c != Combined{}) start_ = c;
     const double margin = 1 / std::sqrt(F);
-    if (!(margin > margin_)) return;
-    // Where no weights are better than none, the direction of the state is all there is.
-    c == Combined{} ? take(u, {1, 0}, margin, 0) : take(u, c, margin, 1);
+    // As long as no weights are better than none, the direction of the average, or of the state, is all there is.
+    if (c == Combined{} && scale_ == 0) return take(u, average_.empty() ? Combined{1, 0} : Combined{0, 1}, margin, 0);
+    if (margin > margin_) take(u, c, margin, 1);
   }
 
   // No slack is allowed: the best combination when slacks are very dear, and what it is really worth.

@@ -17,6 +17,7 @@
 #include "../rules/dynamic_margin.hpp"
 #include "../slices.hpp"
 #include "joint_lower_bound.hpp"
+#include "joint_recent.hpp"
 
 namespace dynmargin {
 
@@ -46,10 +47,16 @@ class JointTrainer {
     return std::visit(
         [&](const auto& rows) {
           const double norm2 = recomputed_norm2(state_), smallest = lower_bound_.look(rows, state_);
-          return Bounds{lower_bound_.margin(), std::sqrt(norm2) / state_.totals.t, smallest / std::sqrt(norm2)};
+          return Bounds{lower_bound_.margin(), recent_.bound(state_, norm2), smallest / std::sqrt(norm2)};
         },
         packed_->rows);
   }
+
+  // Lets the upper bound come from the recent part of the run where that is better.
+  void prove_by_recent_updates() { forgetful_ = true; }
+
+  // The count of a place in the upper bound of the last check.
+  std::int64_t proving_count(std::size_t place) const { return recent_.count(state_, place); }
 
   // Another accuracy for the same run; see Trainer.
   void set_rule(DynamicMargin rule) { rule_ = rule; }
@@ -137,6 +144,7 @@ class JointTrainer {
     if (sets_.full()) state_.totals.norm2 = recomputed_norm2(state_);  // see Trainer
     if (!full) return upper_bound() <= awaited_bound_ ? Event::bound_met : Event::slice_over;
     ++full_passes_;
+    if (forgetful_) recent_.full_pass(state_, full_passes_);
     return updated ? Event::full_pass : Event::converged;
   }
 
@@ -146,6 +154,8 @@ class JointTrainer {
   bool single_updates_first_;
   JointState state_;
   JointLowerBound lower_bound_;
+  JointRecent recent_;
+  bool forgetful_ = false;
   std::vector<double> scores_;  // of the row in hand
   ActiveSets sets_;
   std::int64_t visits_ = 0, full_passes_ = 0;
