@@ -172,11 +172,11 @@ void bind_training(nb::module_& m) {
       .def(
           "__init__",
           [](Schedule* self, std::array<int, 3> rounds, std::array<double, 2> widths, double first_width, bool single,
-             bool shuffle, bool balanced, double inner_passes) {
-            new (self) Schedule{rounds, widths, first_width, single, shuffle, balanced, inner_passes};
+             bool shuffle, bool balanced, double inner_passes, double refinement) {
+            new (self) Schedule{rounds, widths, first_width, single, shuffle, balanced, inner_passes, refinement};
           },
           "rounds"_a, "widths"_a, "first_width"_a, "single_updates_first"_a, "shuffle_active_sets"_a, "balanced"_a,
-          "inner_passes"_a);
+          "inner_passes"_a, "refinement"_a);
 
   nb::enum_<Event>(m, "Event")
       .value("slice_over", Event::slice_over)

@@ -89,6 +89,24 @@ def test_two_classes_are_the_two_class_problem(problem, schedule, eps, seed):
     assert joint.norm2 == 2 * binary.norm2
 
 
+@given(joint_problems(), schedules, st.integers(0, 2**40))
+@settings(max_examples=100)
+def test_the_counts_of_a_check_prove_its_upper_bound(problem, schedule, seed):
+    """Also where they are those of the recent part of the run only."""
+    X, y, K, rho, delta = problem
+    rows, core = _core.pack(_core.dense(X)), core_problem(y, K, rho, delta)
+    trainer = _core.JointTrainer(rows, core, _core.DynamicMargin(1 / 64), schedule.to_core(), seed)
+    trainer.prove_by_recent_updates()
+    for _ in range(12):
+        if trainer.advance(1.0, 10**6) not in ONGOING:
+            break
+        said = trainer.check().upper_bound
+        proven, error = _core.bound_of_counts(_core.dense(X), core, *trainer.support())
+        assert said == pytest.approx(proven, rel=1e-9, abs=1e-9)
+        assert said <= trainer.upper_bound * (1 + 1e-9)
+        assert error < 1e-9
+
+
 @given(joint_problems(), schedules, st.sampled_from([1 / 8, 1 / 2]), st.integers(0, 2**40))
 @settings(max_examples=50)
 def test_convergence_is_convergence(problem, schedule, eps, seed):

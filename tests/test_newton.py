@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from reference.optimum import best_soft_margin
-from sklearn.datasets import load_breast_cancer
+from sklearn.datasets import load_breast_cancer, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
@@ -98,3 +98,11 @@ def test_rounding_ends_it(breast_cancer):
     assert classifier.stop_reason_ == "stalled"
     assert classifier.n_iter_ < 50
     assert classifier.certificate_.gap < 1e-9
+
+
+@pytest.mark.parametrize("seed", [7, 8])
+def test_a_flat_margin_is_not_the_end(seed):
+    """Rare, large features: the margin is at its best long before the upper bound is."""
+    X, y = make_classification(5000, 30, class_sep=0.3, n_informative=15, random_state=seed)
+    X[:, :15] = (np.random.default_rng(seed).random((5000, 15)) < 0.001) * (30 + 3 * X[:, :15])
+    assert NewtonClassifier(1e-7, C=10, random_state=seed).fit(X, y).certificate_.achieved

@@ -3,6 +3,7 @@
 // Every consumer sees a row through one of two doors: `for_each_entry` gives the entries as they are stored (duplicates
 // of a column stand for their sum, which is what the certificate's real arithmetic needs), `read_row` gives the
 // canonical row (columns strictly increasing, duplicates summed, zeros dropped), which is what is packed and digested.
+// `for_each_cell` may also give zeros, for loops that need no branch to leave them out.
 #pragma once
 
 #include <algorithm>
@@ -34,9 +35,15 @@ struct DenseView {
 
   template <class F>
   void for_each_entry(std::int64_t row, F&& f) const {
+    for_each_cell(row, [&](std::int64_t column, double value) {
+      if (value != 0) f(column, value);
+    });
+  }
+
+  template <class F>
+  void for_each_cell(std::int64_t row, F&& f) const {
     const Value* p = values + row * row_stride;
-    for (std::int64_t j = 0; j < n_columns; ++j, p += column_stride)
-      if (*p != Value(0)) f(j, static_cast<double>(*p));
+    for (std::int64_t j = 0; j < n_columns; ++j, p += column_stride) f(j, static_cast<double>(*p));
   }
 };
 
@@ -54,6 +61,11 @@ struct CsrView {
   void for_each_entry(std::int64_t row, F&& f) const {
     for (auto i = starts[row]; i < starts[row + 1]; ++i)
       f(static_cast<std::int64_t>(columns[i]), static_cast<double>(values[i]));
+  }
+
+  template <class F>
+  void for_each_cell(std::int64_t row, F&& f) const {
+    for_each_entry(row, f);
   }
 
   // Everything else trusts the structure, so it is checked once, when the view is made.
@@ -121,7 +133,7 @@ void read_row(const View& view, std::int64_t row, std::vector<Entry>& entries) {
   Entry* end = entries.data();
   bool increasing = true;
   std::int64_t last = -1;
-  view.for_each_entry(row, [&](std::int64_t column, double value) {
+  view.for_each_cell(row, [&](std::int64_t column, double value) {
     increasing &= column > last;
     last = column;
     *end = {column, value};

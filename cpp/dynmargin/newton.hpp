@@ -67,7 +67,9 @@ class Newton {
       gram[1][1] += direction[j] * direction[j];
     }
     gram[1][0] = gram[0][1];
-    const auto [along_w, along_direction] = SlackRepair<2>(scores_, penalties_, gram).best({1, 1}).c;
+    // To the last digit: a step may raise the margin, which is flat at the optimum, by next to nothing and still lower
+    // the upper bound a lot.
+    const auto [along_w, along_direction] = SlackRepair<2>(scores_, penalties_, gram).best({1, 1}, 0).c;
     for (std::size_t j = 0; j < w_.size(); ++j) w_[j] = along_w * w_[j] + along_direction * direction[j];
     for (std::size_t i = 0; i < members_.size(); ++i)
       scores_[0][i] = along_w * scores_[0][i] + along_direction * scores_[1][i];

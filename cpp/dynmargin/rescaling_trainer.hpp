@@ -88,7 +88,7 @@ class RescalingTrainer {
     const Member* const members = pass.members.data();
     const std::size_t begin = pass.next, size = pass.members.size(), end = std::min(size, begin + stretch);
     const double width = sets_.width();
-    Member* gathered = sets_.room_for(end - begin);
+    Member* gathered = sets_.gathered().room_for(end - begin);
     Event event = Event::slice_over;
     std::size_t i = begin;
     while (i < end && event == Event::slice_over) {
@@ -110,7 +110,7 @@ class RescalingTrainer {
       event = update(patterns, member, rule.step(p, y.squared_norm, a));
       pass.updated = true;
     }
-    sets_.keep_up_to(gathered);
+    sets_.gathered().keep_up_to(gathered);
     pass.next = i;
     visits_ += static_cast<std::int64_t>(i - begin);
     return event;

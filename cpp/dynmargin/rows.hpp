@@ -245,9 +245,9 @@ Survey survey(const View& view) {
   Survey found;
   for (std::int64_t k = 0; k < view.n_rows; ++k) {
     std::int64_t last = -1;
-    view.for_each_entry(k, [&](std::int64_t column, double value) {
-      ++found.n_stored;
-      found.all_ones &= value == 1 && column > last;
+    view.for_each_cell(k, [&](std::int64_t column, double value) {
+      found.n_stored += View::is_sparse || value != 0;
+      found.all_ones &= (value == 1 || value == 0) && column > last;
       last = column;
       if constexpr (!View::is_float32)
         found.float32_is_exact &= std::abs(value) <= std::numeric_limits<float>::max() &&

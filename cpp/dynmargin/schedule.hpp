@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "member_list.hpp"
 #include "order.hpp"
 
 namespace dynmargin {
@@ -26,12 +27,13 @@ struct Schedule {
   bool shuffle_active_sets;      // a fresh order for the active sets too, not only for the full set
   bool balanced;                 // the two sides evenly mixed in every fresh order
   double inner_passes;           // no more visits of active sets between two full passes than so many full passes
+  double refinement;             // ‖a‖²/t after the first full pass, at least, in mean squared lengths of a pattern
 };
 
 class ActiveSets {
  public:
   struct Pass {
-    std::vector<Member> members;
+    MemberList members;
     std::size_t next = 0;
     int rounds_left = 0;
     bool updated = false;
@@ -39,7 +41,7 @@ class ActiveSets {
 
   ActiveSets(std::vector<Member> everything, const Schedule& schedule, std::uint64_t seed)
       : schedule_(schedule), order_(seed) {
-    passes_[0].members = std::move(everything);
+    passes_[0].members = MemberList(std::move(everything));
     start_full_pass();
   }
 
@@ -48,17 +50,7 @@ class ActiveSets {
   bool first_full_pass() const { return full() && full_passes_begun_ == 1; }
 
   // Where the pass in hand puts the patterns it gathers, and how wide its net is.
-  // `room_for` hands out a place to write so many of them; `keep_up_to` says where the last one ended.
-  Member* room_for(std::size_t count) {
-    std::vector<Member>& inner = passes_[level_ + 1].members;
-    const std::size_t begin = inner.size();
-    inner.resize(begin + count + 1, Member(0, false));
-    return inner.data() + begin;
-  }
-  void keep_up_to(const Member* end) {
-    std::vector<Member>& inner = passes_[level_ + 1].members;
-    inner.resize(end - inner.data(), Member(0, false));
-  }
+  MemberList& gathered() { return passes_[level_ + 1].members; }
   double width() const {
     if (level_ >= 2) return 1;
     return first_full_pass() ? schedule_.first_width : schedule_.widths[level_];
@@ -94,8 +86,8 @@ class ActiveSets {
     p.next = 0;
     p.updated = false;
     if (full() || schedule_.shuffle_active_sets)
-      schedule_.balanced ? order_.shuffle_balanced(p.members) : order_.shuffle(p.members);
-    passes_[level_ + 1].members.clear();
+      schedule_.balanced ? order_.shuffle_balanced(p.members.items()) : order_.shuffle(p.members.items());
+    gathered().clear();
   }
 
   Schedule schedule_;

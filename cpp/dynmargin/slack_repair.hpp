@@ -40,7 +40,8 @@ class SlackRepair {
   SlackRepair(const Scores& scores, const std::vector<double>& penalties, const Gram& gram)
       : scores_(scores), penalties_(penalties), gram_(gram) {}
 
-  Combination<K> best(Coefficients c) const {
+  // Ends with a step that lowers F by less than `settled`, relative to F.
+  Combination<K> best(Coefficients c, double settled = 1e-6) const {
     const double F_at_zero = std::accumulate(penalties_.begin(), penalties_.end(), 0.0);
     Evaluation now = evaluate(c);
     if (!(now.F < F_at_zero)) now = evaluate(c = {});
@@ -57,10 +58,10 @@ class SlackRepair {
         length /= 2;
       } while (!(next.F < now.F) && length > 1e-6);
       if (!(next.F < now.F)) break;
-      const bool settled = next.F > (1 - 1e-6) * now.F;
+      const bool over = next.F > (1 - settled) * now.F;
       c = there;
       now = next;
-      if (settled) break;
+      if (over) break;
     }
     return {c, 1 / std::sqrt(now.F)};
   }

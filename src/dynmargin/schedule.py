@@ -32,6 +32,10 @@ class Schedule:
         Return to the full set, wherever the active sets stand, when they have been visited as often as in so many full
         passes. Where they are small this lets many rounds pass, where they are nearly the full set few: one setting for
         problems that would each need rounds of their own.
+    refinement : float
+        For PDM: after the first full pass all counts are multiplied by a whole number, so that the mean score
+        ``|a|^2 / t`` is at least so many mean squared lengths of a pattern. An update is a smaller step from then on,
+        and overshoots less. 0 for never.
     rule_accuracy : float
         The rule's accuracy as a fraction of the ``epsilon`` to be certified, for ``stop="certificate"``.
 
@@ -49,6 +53,7 @@ class Schedule:
     shuffle_active_sets: bool = True
     balanced: bool = True
     inner_passes: float = 2.0
+    refinement: float = 0.8
     rule_accuracy: float = 0.1
 
     def __post_init__(self) -> None:
@@ -60,6 +65,8 @@ class Schedule:
             )
         if not self.inner_passes > 0:
             raise ValueError(f"inner_passes must be positive, got {self.inner_passes}")
+        if not 0 <= self.refinement < math.inf:
+            raise ValueError(f"refinement must be a finite number that is not negative, got {self.refinement}")
         if not 0 < self.rule_accuracy <= 1:
             raise ValueError(f"rule_accuracy must be in (0, 1], got {self.rule_accuracy}")
 
@@ -75,7 +82,7 @@ class Schedule:
 
     def without_first_pass_rules(self) -> "Schedule":
         """Drop what the paper prescribes for the first full pass of plain PDM only: PDM-succ and PFM do without."""
-        return replace(self, first_width=None, single_updates_first=False)
+        return replace(self, first_width=None, single_updates_first=False, refinement=0.0)
 
     def to_core(self) -> _core.Schedule:
         """Hand the schedule over to the compiled core."""
@@ -88,6 +95,7 @@ class Schedule:
             self.shuffle_active_sets,
             self.balanced,
             self.inner_passes,
+            self.refinement,
         )
 
 
@@ -100,6 +108,7 @@ NAMED = {
         shuffle_active_sets=False,
         balanced=False,
         inner_passes=math.inf,
+        refinement=0.0,
         rule_accuracy=1.0,
     ),
 }

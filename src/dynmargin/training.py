@@ -158,7 +158,7 @@ class Run:
         now = self.full_pass = FullPass(trainer.visits, trainer.upper_bound)
         falling = now.upper_bound < (1 - 3 * self.plan.epsilon) * before.upper_bound
         quick = now.visits - before.visits < 4 * self.task.n_rows
-        early = trainer.visits < 5 * self.looked_at  # the story of a run wants to be told now and then
+        early = trainer.visits < 5 * max(self.looked_at, self.task.n_rows)  # its story wants to be told now and then
         if falling and quick and early and not self.task.core_problem.hard_margin:
             return False
         return trainer.visits >= self.next_look or trainer.full_passes >= self.next_look_pass

@@ -23,9 +23,9 @@ class JointRun(Run):
     """Rows are what is presented: a visit presents the wrong class of a row that scores most, the first of several."""
 
     def __init__(self, Z, n_rows, rule, schedule, seed, max_updates):
-        super().__init__(np.zeros((n_rows, 1)), [1] * n_rows, rule, schedule, seed, max_updates)
         self.of_row = [[(key, z) for key, z in Z.items() if key[0] == k] for k in range(n_rows)]
-        self.a = np.zeros(len(next(iter(Z.values()))))
+        one_a_row = np.array([patterns[0][1] for patterns in self.of_row])  # all of a row have the same length
+        super().__init__(one_a_row, [1] * n_rows, rule, schedule, seed, max_updates)
 
     def present(self, members, width, single=False):
         gathered, updated = [], False

@@ -49,9 +49,19 @@ class Run:
             self.updates_at_full_pass.append(len(self.updates))
             if not updated:
                 return True
+            if first:
+                self.refine()
             self.inner_visits = 0
             self.rounds(inner, level=1)
         return False
+
+    def refine(self):
+        """After the first full pass: smaller steps from now on, by multiplying what there is."""
+        mean, norm2 = (self.Y**2).sum() / len(self.Y), self.a @ self.a
+        factor = int(min(self.schedule.refinement * mean * self.t / norm2, self.max_updates / self.t)) if norm2 else 1
+        if factor > 1:
+            self.a, self.t = self.a * factor, self.t * factor
+            self.updates = [(k, count * factor) for k, count in self.updates]
 
     def shuffle(self, members):
         if not self.schedule.balanced:

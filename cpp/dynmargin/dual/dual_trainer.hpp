@@ -129,7 +129,7 @@ class DualTrainer {
     const Member* const members = pass.members.data();
     const std::size_t begin = pass.next, size = pass.members.size(), end = std::min(size, begin + stretch);
     const double threshold = full ? 0 : sets_.threshold();
-    Member* gathered = sets_.room_for(end - begin);
+    Member* gathered = sets_.gathered().room_for(end - begin);
     DualPattern* const y = state_.patterns.data();
     double* const w = state_.w.data();
     double bias = state_.bias, gain = 0, updates = updates_;
@@ -172,7 +172,7 @@ class DualTrainer {
       updates += step.updates(change);
       if (recording_) recorded_.emplace_back(member.row(), next);
     }
-    sets_.keep_up_to(gathered);
+    sets_.gathered().keep_up_to(gathered);
     pass.gain += gain;
     pass.next = i;
     visits_ += static_cast<std::int64_t>(i - begin);

@@ -13,8 +13,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "../member_list.hpp"
 #include "../order.hpp"
-#include "../patterns.hpp"
 
 namespace dynmargin {
 
@@ -29,7 +29,7 @@ struct GainSchedule {
 class GainSets {
  public:
   struct Pass {
-    std::vector<Member> members;
+    MemberList members;
     std::size_t next = 0;
     double gain = 0;       // of the pass in hand, so far
     double mean_gain = 0;  // of a visit in the last pass
@@ -38,7 +38,7 @@ class GainSets {
 
   GainSets(std::vector<Member> everything, const GainSchedule& schedule, std::uint64_t seed)
       : schedule_(schedule), order_(seed), passes_(schedule.depth + 2) {
-    passes_[0].members = std::move(everything);
+    passes_[0].members = MemberList(std::move(everything));
     start_pass();
   }
 
@@ -50,27 +50,17 @@ class GainSets {
   // outside.
   double threshold() const { return schedule_.above_mean * passes_[level_ - (passes_[level_].rounds == 0)].mean_gain; }
 
-  // Where the pass in hand puts the patterns it gathers: a place to write so many of them; `keep_up_to` says where the
-  // last one ended.
-  Member* room_for(std::size_t count) {
-    std::vector<Member>& inner = passes_[level_ + 1].members;
-    const std::size_t begin = inner.size();
-    inner.resize(begin + count + 1, Member(0, false));
-    return inner.data() + begin;
-  }
-  void keep_up_to(const Member* end) {
-    std::vector<Member>& inner = passes_[level_ + 1].members;
-    inner.resize(end - inner.data(), Member(0, false));
-  }
+  // Where the pass in hand puts the patterns it gathers.
+  MemberList& gathered() { return passes_[level_ + 1].members; }
 
   // The pass in hand is over: go inwards, round again, or outwards.
   void proceed() {
     Pass& over = pass();
     over.mean_gain = over.gain / static_cast<double>(over.members.size());
     ++over.rounds;
-    const std::size_t gathered = passes_[level_ + 1].members.size();
-    if (level_ < schedule_.depth && gathered > 0 &&
-        (full() || gathered < over.members.size() || schedule_.above_mean == 0)) {
+    const std::size_t n_gathered = gathered().size();
+    if (level_ < schedule_.depth && n_gathered > 0 &&
+        (full() || n_gathered < over.members.size() || schedule_.above_mean == 0)) {
       ++level_;
       pass().rounds = 0;
     } else {
@@ -91,8 +81,8 @@ class GainSets {
     p.next = 0;
     p.gain = 0;
     if (full()) p.rounds = 0;
-    order_.shuffle_balanced(p.members);
-    passes_[level_ + 1].members.clear();
+    order_.shuffle_balanced(p.members.items());
+    gathered().clear();
   }
 
   GainSchedule schedule_;

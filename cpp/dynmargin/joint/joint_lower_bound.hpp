@@ -37,7 +37,8 @@ class JointLowerBound {
     if (static_cast<double>(pass_size) * (row_length_ + 1) * static_cast<double>(a.w.stride) <
         static_cast<double>(w.size()))
       return;
-    const double scale = canonical_scale(a), keep = average_.empty() ? 0.0 : 0.8;
+    const auto before = static_cast<double>(remembered_++);
+    const double scale = canonical_scale(a), keep = before / (before + 6);
     average_.resize(w.size());
     for (std::size_t j = 0; j < w.size(); ++j) average_[j] = keep * average_[j] + (1 - keep) * scale * w[j];
   }
@@ -179,6 +180,7 @@ class JointLowerBound {
   std::vector<std::uint32_t> members_;  // the rows that take part
   std::vector<double> penalties_;       // as in LowerBound
   std::vector<double> average_, combined_;
+  std::int64_t remembered_ = 0;
   std::array<std::vector<double>, 2> scores_;  // of the two directions, all classes of a row side by side
   SlackRepair<2>::Scores nearest_;             // (w_y - w_r).[x_k, rho] of the two directions, r chosen for each row
   Combined start_{1, 0};                       // the last combination found: the next one is close

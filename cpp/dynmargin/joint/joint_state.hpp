@@ -25,6 +25,9 @@ struct JointRow {
   std::int32_t right;   // its class, from 0 up; -1 for a row that is left out
 };
 
+// ‖z_kr‖², the same for every wrong class.
+inline double squared_norm(const JointRow& row) { return 2 * row.squared_norm + row.delta2; }
+
 struct JointState {
   ClassWeights w;
   Totals totals;

@@ -29,6 +29,7 @@ class JointTrainer {
         problem_(std::move(problem)),
         rule_(rule),
         single_updates_first_(schedule.single_updates_first),
+        refinement_(schedule.refinement),
         state_(*packed_, *problem_),
         lower_bound_(*packed_, *problem_),
         scores_(state_.w.stride),
@@ -37,7 +38,8 @@ class JointTrainer {
   Event advance(double seconds, double max_updates) {
     return std::visit(
         [&](const auto& rows) {
-          return run_slice(sets_, seconds, [&] { return present(rows, max_updates); }, [&] { return finish_pass(); });
+          return run_slice(
+              sets_, seconds, [&] { return present(rows, max_updates); }, [&] { return finish_pass(max_updates); });
         },
         packed_->rows);
   }
@@ -87,10 +89,11 @@ class JointTrainer {
   Event present(const Rows& rows, double max_updates) {
     constexpr std::size_t stretch = 256, row_ahead = 4, record_ahead = 8;
     auto& pass = sets_.pass();
+    const Member* const members = pass.members.data();
     const std::size_t begin = pass.next, size = pass.members.size(), end = std::min(size, begin + stretch);
     const double width = sets_.width();
     const bool single = single_updates_first_ && sets_.first_full_pass();
-    Member* gathered = sets_.room_for(end - begin);
+    Member* gathered = sets_.gathered().room_for(end - begin);
     Totals& a = state_.totals;
     Event event = Event::slice_over;
     std::size_t i = begin;
@@ -99,9 +102,9 @@ class JointTrainer {
         event = Event::max_updates;
         break;
       }
-      if (i + record_ahead < size) prefetch(&state_.rows[pass.members[i + record_ahead].row()]);
-      if (i + row_ahead < size) rows.prefetch_row(state_.rows[pass.members[i + row_ahead].row()].start);
-      const Member member = pass.members[i++];
+      if (i + record_ahead < size) prefetch(&state_.rows[members[i + record_ahead].row()]);
+      if (i + row_ahead < size) rows.prefetch_row(state_.rows[members[i + row_ahead].row()].start);
+      const Member member = members[i++];
       JointRow& row = state_.rows[member.row()];
 
       score_classes(rows, row.start, problem_->rho, state_.w, scores_.data());
@@ -112,7 +115,7 @@ class JointTrainer {
       gathered += score <= width * threshold;
       if (!(score <= threshold)) continue;
 
-      const double q = 2 * row.squared_norm + row.delta2;  // ‖z_kr‖²
+      const double q = squared_norm(row);
       double lambda = single ? 1 : rule_.multiplicity(p, q, a);
       if (lambda > largest_count - a.t) {
         event = Event::exhausted;
@@ -128,14 +131,32 @@ class JointTrainer {
       if (recording_) recorded_.emplace_back(member.row(), wrong, static_cast<std::int64_t>(lambda));
       if (!std::isfinite(a.norm2)) event = Event::exhausted;
     }
-    sets_.keep_up_to(gathered);
+    sets_.gathered().keep_up_to(gathered);
     pass.next = i;
     visits_ += static_cast<std::int64_t>(i - begin);
     return event;
   }
 
-  Event finish_pass() {
+  // Multiplies all counts, so that a single update is a smaller step from now on; see Trainer.
+  void refine(double max_updates) {
+    Totals& a = state_.totals;
+    double squared_norms = 0;
+    for (const Member m : sets_.pass().members.items()) squared_norms += squared_norm(state_.rows[m.row()]);
+    const double mean = squared_norms / static_cast<double>(sets_.pass().members.size());
+    const double factor = std::floor(std::min(refinement_ * mean * a.t / a.norm2, max_updates / a.t));
+    if (!(factor > 1) || a.norm2 == 0) return;
+    const auto times = static_cast<std::int64_t>(factor);
+    for (double& c : state_.w.values) c *= factor;
+    for (JointRow& row : state_.rows) row.count *= times;
+    for (std::int64_t& count : state_.counts) count *= times;
+    for (auto& [row, wrong, multiplicity] : recorded_) multiplicity *= times;
+    a.t *= factor;
+    a.norm2 *= factor * factor;
+  }
+
+  Event finish_pass(double max_updates) {
     const bool full = sets_.full(), updated = sets_.pass().updated;
+    if (sets_.first_full_pass() && updated) refine(max_updates);
     if (!full) lower_bound_.remember(state_, sets_.pass().members.size());
     if (full && !updated)
       sets_.start_full_pass();
@@ -152,6 +173,7 @@ class JointTrainer {
   std::shared_ptr<const JointProblem> problem_;
   DynamicMargin rule_;
   bool single_updates_first_;
+  double refinement_;
   JointState state_;
   JointLowerBound lower_bound_;
   JointRecent recent_;

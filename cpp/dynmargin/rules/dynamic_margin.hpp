@@ -7,7 +7,9 @@
 // At convergence the directional margin exceeds (1 - eps) ‖a‖/t >= (1 - eps) gamma_d.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "../state.hpp"
 
@@ -31,6 +33,10 @@ struct DynamicMargin {
 
   static double several(double a2, double a1, double c) {
     const auto g = [&](double mu) { return (a2 * mu + a1) * mu - c; };
+    if (a1 > 0) {  // a2 is small: the root of the linear part will do nearly always
+      const double lambda = 1 + static_cast<double>(static_cast<std::int64_t>(std::min(c / a1, largest_multiplicity)));
+      if (g(lambda) > 0 && g(lambda - 1) <= 0 && lambda <= largest_multiplicity) return lambda;
+    }
     const double root = std::sqrt(a1 * a1 + 4 * a2 * c);
     const double mu = a1 > 0 ? 2 * c / (a1 + root) : (root - a1) / (2 * a2);
     if (!(mu < largest_multiplicity)) return largest_multiplicity;

@@ -29,6 +29,7 @@ class NewtonTrainer(OwnPace):
         self.members = np.flatnonzero(task.sides).astype(np.uint32)
         self.point = _core.Newton(task.rows, task.core_problem, self.members, self._start(task, seed))
         self.full_passes = self.updates = 0
+        self.best_margin, self.best_upper_bound = -np.inf, np.inf
 
     def _start(self, task: Task, seed: int) -> Vector:
         """Begin at the solution on a subset of the rows when that costs little, else at zero."""
@@ -46,14 +47,15 @@ class NewtonTrainer(OwnPace):
         """Make one step, however long it takes."""
         if self.updates >= max_updates:
             return _core.Event.max_updates
-        before = -np.inf
         if self.full_passes > 0:  # the starting point deserves a look too
-            before = self.point.margin
             self.point.step()
             self.updates += 1
         self.full_passes += 1
-        # Every step raises the margin, until rounding is all that is left.
-        return _core.Event.full_pass if self.point.margin > before else _core.Event.converged
+        # Every step raises the margin, until rounding is all that is left; the upper bound may still have far to fall.
+        better = self.point.margin > self.best_margin or self.point.upper_bound < self.best_upper_bound
+        self.best_margin = max(self.best_margin, self.point.margin)
+        self.best_upper_bound = min(self.best_upper_bound, self.point.upper_bound)
+        return _core.Event.full_pass if better else _core.Event.converged
 
     def check(self) -> Bounds:
         """Give the bounds of the moment; the weights with their slacks are the state, so its margin is the margin."""
