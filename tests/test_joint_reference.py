@@ -245,6 +245,38 @@ def test_scores_that_cancel_are_enclosed(seed):
     assert low * abs(low) * norm2 <= smallest * abs(smallest) <= high * abs(high) * norm2
 
 
+@given(st.integers(0, 2**31), st.integers(0, 2), st.booleans())
+@settings(max_examples=100)
+def test_the_error_may_come_from_any_class(seed, inexact, hard):
+    """Only one class has a score that is not exact, and almost zero; dear slacks, so that it shows."""
+    random = np.random.default_rng(seed)
+    W, X = np.zeros((3, 40)), random.normal(size=(1, 40)) * 1e3
+    W[inexact] = random.normal(size=40) * 1e3
+    W[inexact] -= X[0] * (W[inexact] @ X[0]) / (X[0] @ X[0])
+    C = np.inf if hard else 1e12
+    problem = _core.JointProblem(np.array([1], np.int32), 0.0, np.full(3, C))
+    value, error = _core.margin_of_weights(_core.dense(X), problem, W, np.zeros(3))
+    scores = [dot(fractions(w), fractions(X[0])) for w in W]
+    margin, norm2 = scores[0] - max(scores[1:]), dot(fractions(W.ravel()), fractions(W.ravel()))
+    low, high = Fraction(value) - Fraction(error), Fraction(value) + Fraction(error)
+    if hard:
+        assert low * abs(low) * norm2 <= margin * abs(margin) <= high * abs(high) * norm2
+    else:
+        F = norm2 + 2 * Fraction(C) * max(Fraction(0), 1 - margin) ** 2
+        assert low**2 * F <= 1 <= high**2 * F
+
+
+def test_squares_that_are_lost_are_accounted_for():
+    """Each is too small to be seen beside the first, all together are not."""
+    W = np.full((3, 4000), 0.9e-8)
+    W[0, 0] = 1.0
+    problem = _core.JointProblem(np.array([1], np.int32), 0.0, np.ones(3))
+    value, error = _core.margin_of_weights(_core.dense(np.eye(1, 4000) * 4), problem, W, np.zeros(3))
+    F = dot(fractions(W.ravel()), fractions(W.ravel()))  # no slack
+    assert Fraction(value - error) ** 2 * F <= 1 <= Fraction(value + error) ** 2 * F
+    assert Fraction(value) ** 2 * F > 1  # without the error it would not be true
+
+
 def test_counts_that_no_run_can_have_are_refused():
     X, y = np.array([[1.0], [2.0], [3.0]]), np.array([0, 1, 2])
     problem = core_problem(y, 3, 1.0, 1.0)
