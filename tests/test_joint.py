@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
 import matplotlib
 import numpy as np
@@ -348,6 +349,15 @@ def test_a_file_keeps_the_proof(trained, tmp_path):
         np.savez(tmp_path / "broken.npz", **(entries | broken))
         with pytest.raises(dynmargin.ModelFileError, match="damaged"):
             load(tmp_path / "broken.npz")
+
+
+def test_a_stored_model_of_format_2_is_still_proven():
+    folder = Path(__file__).parent / "data"
+    X, y = read_libsvm(folder / "format-1.libsvm")
+    model = load(folder / "format-2.npz")
+    assert isinstance(model.certificate, JointCertificate)
+    assert model.verify(X, y).verdict == "proven"
+    assert model.certificate.achieved
 
 
 def test_other_tools_get_the_same_predictions(trained):
