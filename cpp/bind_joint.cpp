@@ -86,7 +86,7 @@ void bind_joint_trainer(nb::module_& m) {
       .def("set_rule", &JointTrainer::set_rule, "rule"_a)
       .def("record_updates", &JointTrainer::record_updates)
       .def_prop_ro("recorded_updates", &JointTrainer::recorded_updates)
-      .def_prop_ro("updates", [](const JointTrainer& self) { return static_cast<std::int64_t>(self.state().totals.t); })
+      .def_prop_ro("updates", [](const JointTrainer& self) { return static_cast<std::int64_t>(self.updates()); })
       .def_prop_ro("full_passes", &JointTrainer::full_passes)
       .def_prop_ro("visits", &JointTrainer::visits)
       .def_prop_ro("upper_bound", &JointTrainer::upper_bound)
@@ -105,7 +105,7 @@ void bind_joint_trainer(nb::module_& m) {
           },
           "The places row * n_classes + wrong class with a count in the upper bound of the last check, and their "
           "counts.")
-      .def("prove_by_recent_updates", &JointTrainer::prove_by_recent_updates,
+      .def("prove_by_parts", &JointTrainer::prove_by_parts,
            "Let the upper bound come from the recent part of the run where that is better.")
       .def(
           "model",

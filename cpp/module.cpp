@@ -172,11 +172,12 @@ void bind_training(nb::module_& m) {
       .def(
           "__init__",
           [](Schedule* self, std::array<int, 3> rounds, std::array<double, 2> widths, double first_width, bool single,
-             bool shuffle, bool balanced, double inner_passes, double refinement) {
-            new (self) Schedule{rounds, widths, first_width, single, shuffle, balanced, inner_passes, refinement};
+             bool shuffle, bool balanced, double inner_passes, bool mixing, double refinement) {
+            new (self)
+                Schedule{rounds, widths, first_width, single, shuffle, balanced, inner_passes, mixing, refinement};
           },
           "rounds"_a, "widths"_a, "first_width"_a, "single_updates_first"_a, "shuffle_active_sets"_a, "balanced"_a,
-          "inner_passes"_a, "refinement"_a);
+          "inner_passes"_a, "mixing"_a, "refinement"_a);
 
   nb::enum_<Event>(m, "Event")
       .value("slice_over", Event::slice_over)
@@ -218,7 +219,7 @@ void bind_training(nb::module_& m) {
       .def("set_rule", &Trainer::set_rule, "rule"_a)
       .def("record_updates", &Trainer::record_updates)
       .def_prop_ro("recorded_updates", &Trainer::recorded_updates)
-      .def_prop_ro("updates", [](const Trainer& self) { return static_cast<std::int64_t>(self.state().totals.t); })
+      .def_prop_ro("updates", [](const Trainer& self) { return static_cast<std::int64_t>(self.updates()); })
       .def_prop_ro("full_passes", &Trainer::full_passes)
       .def_prop_ro("visits", &Trainer::visits)
       .def_prop_ro("upper_bound", &Trainer::upper_bound)
@@ -236,8 +237,8 @@ void bind_training(nb::module_& m) {
             return std::pair{to_numpy(std::move(rows)), to_numpy(std::move(counts))};
           },
           "Rows with a count in the upper bound of the last check, and their counts.")
-      .def("prove_by_recent_updates", &Trainer::prove_by_recent_updates,
-           "Let the upper bound come from the recent part of the run where that is better.")
+      .def("prove_by_parts", &Trainer::prove_by_parts,
+           "Let the upper bound come from a mixture of two parts of the run where that is better.")
       .def(
           "model",
           [](const Trainer& self) {

@@ -177,12 +177,12 @@ def test_history_tells_the_story(breast_cancer):
         classifier = PDMClassifier(0.001, random_state=0).fit(X, y)
     history = classifier.history_
     assert classifier.stop_reason_ == "certificate"
-    assert history[0].passes == 1
+    assert history[0].passes <= 5
     assert np.all(np.diff([check.passes for check in history[:-1]]) > 0)
     assert np.all(np.diff([check.time for check in history]) >= 0)
     assert np.all(np.diff([check.updates for check in history]) >= 0)
     assert np.all(np.diff([check.margin for check in history[:-1]]) >= 0)
-    assert history[-1].updates == classifier.n_updates_ >= classifier.certificate_.counts.sum() > 0
+    assert history[-1].updates == classifier.n_updates_ > 0
     assert history[-1].passes == classifier.n_iter_
     assert history[-1].gap == classifier.certificate_.gap
 
@@ -314,8 +314,8 @@ def test_progress_projects_a_power_law():
 
 
 @pytest.mark.parametrize("C", [np.inf, 1.0])
-def test_recent_updates_prove_what_the_check_says(C):
-    """The counts handed out prove the upper bound of the check, whichever part of the run it comes from."""
+def test_a_mixture_of_parts_proves_what_the_check_says(C):
+    """The counts handed out prove the upper bound of the check, whatever mixture of parts of the run it comes from."""
     X, y = make_classification(300, 6, n_informative=4, n_redundant=0, class_sep=4.0, flip_y=0, random_state=3)
     X, matrix = np.ascontiguousarray(X), as_matrix(X)
     patterns = np.hstack([X, np.ones((len(X), 1))]) * np.where(y == 1, 1, -1)[:, None]
@@ -323,7 +323,7 @@ def test_recent_updates_prove_what_the_check_says(C):
     for seconds in (0.0, 10.0):  # slices do not matter
         task = Task(matrix, _core.pack(matrix), BinaryProblem(1, C, C, 1.0), y)
         trainer = task.trainer(_core.DynamicMargin(1e-3), task.schedule("fast"), 0)
-        trainer.prove_by_recent_updates()
+        trainer.prove_by_parts()
         history = []
         while trainer.full_passes < 12:
             if trainer.advance(seconds) != _core.Event.full_pass:
@@ -333,10 +333,10 @@ def test_recent_updates_prove_what_the_check_says(C):
             norm2 = np.sum((counts @ patterns[rows]) ** 2) + np.sum(counts.astype(float) ** 2) / (2 * C)
             assert bounds.upper_bound == pytest.approx(np.sqrt(norm2) / counts.sum(), rel=1e-9)
             assert bounds.upper_bound <= trainer.upper_bound * (1 + 1e-9)
-            history.append((bounds.upper_bound, bounds.margin, counts.sum()))
+            history.append((bounds.upper_bound, bounds.margin, counts.sum() - trainer.updates))
         found.append(history)
     assert found[0] == found[1]
-    assert any(count < trainer.updates for *_, count in found[0][-1:])  # only a part of the run proves the last one
+    assert any(difference for *_, difference in found[0])  # not always the whole run as it is
 
 
 def test_the_margitron_certifies_the_hard_margin():

@@ -96,7 +96,7 @@ def test_the_counts_of_a_check_prove_its_upper_bound(problem, schedule, seed):
     X, y, K, rho, delta = problem
     rows, core = _core.pack(_core.dense(X)), core_problem(y, K, rho, delta)
     trainer = _core.JointTrainer(rows, core, _core.DynamicMargin(1 / 64), schedule.to_core(), seed)
-    trainer.prove_by_recent_updates()
+    trainer.prove_by_parts()
     for _ in range(12):
         if trainer.advance(1.0, 10**6) not in ONGOING:
             break

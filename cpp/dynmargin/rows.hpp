@@ -292,15 +292,29 @@ PackedRows pack_as(Rows rows, const View& view) {
   return packed;
 }
 
+template <class View>
+std::int64_t count_nonzeros(const View& view) {
+  std::int64_t count = 0;
+  std::vector<Entry> entries;
+  for (std::int64_t k = 0; k < view.n_rows; ++k) {
+    read_row(view, k, entries);
+    count += static_cast<std::int64_t>(entries.size());
+  }
+  return count;
+}
+
 template <class Value, class View>
 PackedRows pack_values_as(const Survey& found, const View& view) {
   const bool short_columns = view.n_columns <= std::numeric_limits<std::uint16_t>::max();
   const double column_bytes = short_columns ? sizeof(std::uint16_t) : sizeof(std::uint32_t);
   const double value_bytes = std::is_same_v<Value, Ones> ? 0 : sizeof(Value);
-  const double sparse_bytes = found.n_stored * (value_bytes + column_bytes) + view.n_rows * 12.0;
+  const auto sparse_bytes = [&](std::int64_t n) { return n * (value_bytes + column_bytes) + view.n_rows * 12.0; };
   using Cell = std::conditional_t<std::is_same_v<Value, double>, double, float>;
   const double dense_bytes = static_cast<double>(view.n_rows) * view.n_columns * sizeof(Cell);
-  if (dense_bytes <= sparse_bytes) return pack_as(DenseRows<Cell>(view.n_rows, view.n_columns), view);
+  // Repetitions and stored zeros must not decide.
+  if (dense_bytes <= sparse_bytes(found.n_stored) &&
+      (!View::is_sparse || dense_bytes <= sparse_bytes(count_nonzeros(view))))
+    return pack_as(DenseRows<Cell>(view.n_rows, view.n_columns), view);
   if (short_columns) return pack_as(SparseRows<Value, std::uint16_t>(view.n_rows, found.n_stored), view);
   return pack_as(SparseRows<Value, std::uint32_t>(view.n_rows, found.n_stored), view);
 }

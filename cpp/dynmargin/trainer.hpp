@@ -16,13 +16,13 @@
 
 #include "lower_bound.hpp"
 #include "patterns.hpp"
-#include "recent_updates.hpp"
 #include "rules/constant_threshold.hpp"
 #include "rules/dynamic_margin.hpp"
 #include "rules/fixed_margin.hpp"
 #include "rules/margitron.hpp"
 #include "schedule.hpp"
 #include "slices.hpp"
+#include "two_parts.hpp"
 
 namespace dynmargin {
 
@@ -43,6 +43,7 @@ class Trainer {
         rule_(rule),
         single_updates_first_(schedule.single_updates_first),
         refinement_(schedule.refinement),
+        mixing_(schedule.mixing),
         state_(empty_state<std::int64_t>(*packed_, *problem_)),
         lower_bound_(members_of(*problem_), *problem_, *packed_),
         sets_(members_of(*problem_), schedule, seed) {}
@@ -75,15 +76,16 @@ class Trainer {
   Bounds check() {
     return with_patterns([&](const auto& patterns) {
       const double norm2 = recomputed_norm2(state_), smallest = lower_bound_.look(patterns, state_);
-      return Bounds{lower_bound_.margin(), recent_.bound(state_, norm2), smallest / std::sqrt(norm2)};
+      return Bounds{lower_bound_.margin(), parts_.bound(state_, norm2), smallest / std::sqrt(norm2)};
     });
   }
 
-  // Lets the upper bound come from the recent part of the run where that is better.
-  void prove_by_recent_updates() { forgetful_ = true; }
+  // Lets the upper bound come from a mixture of two parts of the run where that is better, and the run go on from it if
+  // the schedule says so.
+  void prove_by_parts() { proves_by_parts_ = true; }
 
   // The count of row k in the upper bound of the last check.
-  std::int64_t proving_count(std::size_t k) const { return recent_.count(state_, k); }
+  std::int64_t proving_count(std::size_t k) const { return parts_.count(state_, k); }
 
   // Another accuracy for the same run: legitimate, because what was misclassified under a larger eps is under a smaller
   // one too (Section 3).
@@ -96,6 +98,7 @@ class Trainer {
   const std::vector<std::pair<std::int64_t, std::int64_t>>& recorded_updates() const { return recorded_; }
 
   const State& state() const { return state_; }
+  double updates() const { return state_.totals.t - not_made_; }
   double upper_bound() const { return std::sqrt(state_.totals.norm2) / state_.totals.t; }
   const LowerBound& lower_bound() const { return lower_bound_; }
   std::int64_t full_passes() const { return full_passes_; }
@@ -105,8 +108,8 @@ class Trainer {
   template <class P, class R>
   Event run(const P& patterns, const R& rule, double seconds, double max_updates) {
     return run_slice(
-        sets_, seconds, [&] { return present(patterns, rule, max_updates); },
-        [&] { return finish_pass(rule, max_updates); });
+        sets_, seconds, [&] { return present(patterns, rule, max_updates + not_made_); },
+        [&] { return finish_pass(rule); });
   }
 
   // Presents the next stretch of the pass in hand: short enough for the clock to be read often, long enough for it not
@@ -174,26 +177,40 @@ class Trainer {
   // are to come near, is below ‖y_k‖², even one update overshoots, and what is too much is never taken back, only
   // outgrown. As legitimate as `start_from`. (Visits a row to a certified 1 %: Adult 24.5 to 21.5, 50,000 rows of 20
   // columns with much overlap 257 to 163.)
-  void refine(double max_updates) {
+  void refine() {
     Totals& a = state_.totals;
     double squared_norms = 0;
     for (const Member m : sets_.pass().members.items()) squared_norms += state_.patterns[m.row()].squared_norm;
     const double mean = squared_norms / static_cast<double>(sets_.pass().members.size());
-    const double factor = std::floor(std::min(refinement_ * mean * a.t / a.norm2, max_updates / a.t));
+    const double factor = std::floor(std::min(refinement_ * mean * a.t / a.norm2, largest_count / a.t));
     if (!(factor > 1) || a.norm2 == 0) return;
     const auto times = static_cast<std::int64_t>(factor);
     for (double& c : state_.w) c *= factor;
     state_.bias *= factor;
     for (Pattern& y : state_.patterns) y.count *= times;
     for (auto& [row, multiplicity] : recorded_) multiplicity *= times;
+    not_made_ += (factor - 1) * a.t;
     a.t *= factor;
     a.norm2 *= factor * factor;
   }
 
+  // Done whenever the run has doubled.
+  void cut_run() {
+    if (mixing_) {
+      const double t = state_.totals.t;
+      const auto [before, since] = parts_.mix(state_);
+      not_made_ += state_.totals.t - t;
+      for (std::size_t i = 0; i < recorded_.size(); ++i) recorded_[i].second *= i < recorded_at_cut_ ? before : since;
+    }
+    parts_.cut(state_);
+    next_cut_ = 2 * full_passes_;
+    recorded_at_cut_ = recorded_.size();
+  }
+
   template <class R>
-  Event finish_pass(const R& rule, double max_updates) {
+  Event finish_pass(const R& rule) {
     const bool full = sets_.full(), updated = sets_.pass().updated;
-    if (sets_.first_full_pass() && updated) refine(max_updates);
+    if (sets_.first_full_pass() && updated) refine();
     if (!full) lower_bound_.remember(state_, sets_.pass().members.size());
     if (full && !updated)
       sets_.start_full_pass();
@@ -203,7 +220,7 @@ class Trainer {
     if (sets_.full()) state_.totals.norm2 = recomputed_norm2(state_);
     if (!full) return upper_bound() <= awaited_bound_ ? Event::bound_met : Event::slice_over;
     ++full_passes_;
-    if (forgetful_) recent_.full_pass(state_, full_passes_);
+    if (proves_by_parts_ && updated && full_passes_ >= next_cut_) cut_run();
     if (rule.infeasible(state_.totals)) return Event::infeasible;
     return updated ? Event::full_pass : Event::converged;
   }
@@ -213,15 +230,19 @@ class Trainer {
   Rule rule_;
   bool single_updates_first_;
   double refinement_;
+  bool mixing_;
   State state_;
   LowerBound lower_bound_;
-  RecentUpdates recent_;
-  bool forgetful_ = false;
+  TwoParts parts_;
+  bool proves_by_parts_ = false;
+  std::int64_t next_cut_ = 1;  // full passes
   ActiveSets sets_;
   std::int64_t visits_ = 0, full_passes_ = 0;  // passes completed
   double awaited_bound_ = 0;
+  double not_made_ = 0;  // of t: what came by multiplying counts
   bool recording_ = false;
   std::vector<std::pair<std::int64_t, std::int64_t>> recorded_;
+  std::size_t recorded_at_cut_ = 0;
 };
 
 }  // namespace dynmargin

@@ -32,6 +32,9 @@ class Schedule:
         Return to the full set, wherever the active sets stand, when they have been visited as often as in so many full
         passes. Where they are small this lets many rounds pass, where they are nearly the full set few: one setting for
         problems that would each need rounds of their own.
+    mixing : bool
+        For PDM with ``stop="certificate"``: whenever the run has doubled, go on from the mixture of its two halves, in
+        whole numbers, that proves the best upper bound. Updates that were too many are taken back so.
     refinement : float
         For PDM: after the first full pass all counts are multiplied by a whole number, so that the mean score
         ``|a|^2 / t`` is at least so many mean squared lengths of a pattern. An update is a smaller step from then on,
@@ -53,6 +56,7 @@ class Schedule:
     shuffle_active_sets: bool = True
     balanced: bool = True
     inner_passes: float = 2.0
+    mixing: bool = True
     refinement: float = 0.8
     rule_accuracy: float = 0.1
 
@@ -80,9 +84,9 @@ class Schedule:
             return HARD_MARGIN if hard_margin else WIDE
         return NAMED[name]
 
-    def without_first_pass_rules(self) -> "Schedule":
-        """Drop what the paper prescribes for the first full pass of plain PDM only: PDM-succ and PFM do without."""
-        return replace(self, first_width=None, single_updates_first=False, refinement=0.0)
+    def without_liberties_of_pdm(self) -> "Schedule":
+        """Drop what is only for plain PDM, by the paper (the first full pass) or by us: PDM-succ and PFM do without."""
+        return replace(self, first_width=None, single_updates_first=False, mixing=False, refinement=0.0)
 
     def to_core(self) -> _core.Schedule:
         """Hand the schedule over to the compiled core."""
@@ -95,6 +99,7 @@ class Schedule:
             self.shuffle_active_sets,
             self.balanced,
             self.inner_passes,
+            self.mixing,
             self.refinement,
         )
 
@@ -108,6 +113,7 @@ NAMED = {
         shuffle_active_sets=False,
         balanced=False,
         inner_passes=math.inf,
+        mixing=False,
         refinement=0.0,
         rule_accuracy=1.0,
     ),

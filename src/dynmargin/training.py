@@ -91,12 +91,9 @@ class Run:
     def __init__(self, task: Task, trainer: Trainer, plan: Plan, rules: Iterator[Any] | None) -> None:
         self.task = task
         self.trainer = trainer
-        if (
-            isinstance(trainer, _core.Trainer | _core.JointTrainer)
-            and plan.stop == "certificate"
-            and not plan.whole_run
-        ):
-            trainer.prove_by_recent_updates()
+        by_parts = plan.stop == "certificate" and not plan.whole_run
+        if by_parts and isinstance(trainer, _core.Trainer | _core.JointTrainer):
+            trainer.prove_by_parts()
         self.plan = plan
         self.rules = rules
         self.began = time.perf_counter()

@@ -30,7 +30,8 @@ class JointRun(Run):
     def present(self, members, width, single=False):
         gathered, updated = [], False
         for k in members:
-            if self.t >= self.max_updates:
+            if self.made >= self.max_updates:
+                self.stopped = True
                 break
             key, z = min(self.of_row[k], key=lambda pattern: self.a @ pattern[1])
             if self.rule.score(self.a, self.t, z) <= width * self.rule.threshold(self.a, self.t):

@@ -25,21 +25,36 @@ class Generator:
             items[i - 1], items[j] = items[j], items[i - 1]
 
 
+def best_mixture(a1, t1, a2, t2):
+    """Whole numbers p and r for the lowest bound |p a1 + r a2| / (p t1 + r t2); larger ones only if they gain."""
+    best, found = np.linalg.norm(a1 + a2) / (t1 + t2), (1, 1)
+    for p in range(5):
+        for r in range(1, 5):
+            a = p * a1 + r * a2
+            bound = np.sqrt(a @ a) / (p * t1 + r * t2)
+            if bound < (1 - 1e-5) * best:
+                best, found = bound, (p, r)
+    return found
+
+
 class Run:
     """A perceptron over explicit patterns Y; the rule says what is misclassified."""
 
-    def __init__(self, Y, sides, rule, schedule, seed, max_updates):
+    def __init__(self, Y, sides, rule, schedule, seed, max_updates, proves_by_parts=False):
         self.Y, self.sides, self.rule, self.schedule, self.max_updates = Y, sides, rule, schedule, max_updates
         self.random = Generator(seed)
         self.a, self.t = np.zeros(Y.shape[1]), 0
+        self.stopped = False  # by max_updates
+        self.made = 0  # updates; t is larger where counts were multiplied
         self.updates = []  # (pattern, multiplicity)
         self.full_passes = 0
+        self.proves_by_parts, self.next_cut, self.before = proves_by_parts, 1, None
         self.updates_at_full_pass = []  # how many entries `updates` had when full pass i was complete
 
     def run(self, max_passes):
         """Full passes until one makes no update; True if that happened."""
         everything = list(range(len(self.Y)))
-        while self.full_passes < max_passes and self.t < self.max_updates:
+        while self.full_passes < max_passes and self.made < self.max_updates:
             self.shuffle(everything)
             self.full_passes += 1
             first = self.full_passes == 1
@@ -47,10 +62,14 @@ class Run:
             single = first and self.schedule.single_updates_first
             inner, updated = self.present(everything, width or self.schedule.widths[0], single)
             self.updates_at_full_pass.append(len(self.updates))
+            if self.stopped:
+                return False
             if not updated:
                 return True
             if first:
                 self.refine()
+            if self.proves_by_parts and self.full_passes >= self.next_cut:
+                self.cut()
             self.inner_visits = 0
             self.rounds(inner, level=1)
         return False
@@ -58,10 +77,20 @@ class Run:
     def refine(self):
         """After the first full pass: smaller steps from now on, by multiplying what there is."""
         mean, norm2 = (self.Y**2).sum() / len(self.Y), self.a @ self.a
-        factor = int(min(self.schedule.refinement * mean * self.t / norm2, self.max_updates / self.t)) if norm2 else 1
+        factor = int(self.schedule.refinement * mean * self.t / norm2) if norm2 else 1
         if factor > 1:
             self.a, self.t = self.a * factor, self.t * factor
             self.updates = [(k, count * factor) for k, count in self.updates]
+
+    def cut(self):
+        """Whenever the run has doubled: go on from the whole-number mixture of its two parts that proves most."""
+        if self.before is not None and self.schedule.mixing:
+            updates, a, t = self.before
+            p, r = best_mixture(a, t, self.a - a, self.t - t)
+            self.a, self.t = p * a + r * (self.a - a), p * t + r * (self.t - t)
+            self.updates = [(k, n * (p if i < updates else r)) for i, (k, n) in enumerate(self.updates)]
+        self.before = len(self.updates), self.a, self.t
+        self.next_cut = 2 * self.full_passes
 
     def shuffle(self, members):
         if not self.schedule.balanced:
@@ -96,7 +125,8 @@ class Run:
     def present(self, members, width, single=False):
         gathered, updated = [], False
         for k in members:
-            if self.t >= self.max_updates:
+            if self.made >= self.max_updates:
+                self.stopped = True
                 break
             y = self.Y[k]
             if self.rule.score(self.a, self.t, y) <= width * self.rule.threshold(self.a, self.t):
@@ -110,7 +140,8 @@ class Run:
         """One update after the other, as the paper defines a multiple update: until the pattern is right."""
         count = 0
         while count == 0 or (not single and self.rule.misclassified(self.a, self.t, y)):
-            if self.t >= self.max_updates:
+            if self.made >= self.max_updates:
                 break
             self.a, self.t, count = self.a + y, self.t + 1, count + 1
+            self.made += 1
         self.updates.append((k, count))

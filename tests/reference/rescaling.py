@@ -15,12 +15,16 @@ class RescalingRun(Run):
         super().__init__(Y, *arguments)
         self.coefficients = np.zeros(len(Y))
 
+    def refine(self):
+        """Their steps have a length of their own."""
+
     def update(self, k, y, single):
         keep, add = self.rule.step(self.a, self.t, y)
         self.a = keep * self.a + add * y
         self.coefficients *= keep
         self.coefficients[k] += add
         self.t += 1
+        self.made += 1
         self.updates.append((k, add))
 
 

@@ -1,6 +1,7 @@
-// The upper bound from the updates since an earlier moment, as for two classes (recent_updates.hpp): counts only grow,
-// so their differences are counts too, free of what the first updates have left behind. It matters for soft margins as
-// well, where the counts of several wrong classes add up: 52 visits a row instead of 213 to a certified 1 % on digits.
+// The upper bound from the updates since an earlier moment.
+//
+// Any part of a run proves a bound, ‖A_2 - A_1‖ / (t_2 - t_1): counts only grow, so their differences are counts too,
+// free of what the first updates have left behind. (52 visits a row instead of 213 to a certified 1 % on digits.)
 #pragma once
 
 #include <cmath>

@@ -39,7 +39,7 @@ class JointTrainer {
     return std::visit(
         [&](const auto& rows) {
           return run_slice(
-              sets_, seconds, [&] { return present(rows, max_updates); }, [&] { return finish_pass(max_updates); });
+              sets_, seconds, [&] { return present(rows, max_updates + not_made_); }, [&] { return finish_pass(); });
         },
         packed_->rows);
   }
@@ -55,7 +55,7 @@ class JointTrainer {
   }
 
   // Lets the upper bound come from the recent part of the run where that is better.
-  void prove_by_recent_updates() { forgetful_ = true; }
+  void prove_by_parts() { forgetful_ = true; }
 
   // The count of a place in the upper bound of the last check.
   std::int64_t proving_count(std::size_t place) const { return recent_.count(state_, place); }
@@ -73,6 +73,7 @@ class JointTrainer {
   const JointState& state() const { return state_; }
   double upper_bound() const { return std::sqrt(state_.totals.norm2) / state_.totals.t; }
   const JointLowerBound& lower_bound() const { return lower_bound_; }
+  double updates() const { return state_.totals.t - not_made_; }
   std::int64_t full_passes() const { return full_passes_; }
   std::int64_t visits() const { return visits_; }
 
@@ -138,25 +139,26 @@ class JointTrainer {
   }
 
   // Multiplies all counts, so that a single update is a smaller step from now on; see Trainer.
-  void refine(double max_updates) {
+  void refine() {
     Totals& a = state_.totals;
     double squared_norms = 0;
     for (const Member m : sets_.pass().members.items()) squared_norms += squared_norm(state_.rows[m.row()]);
     const double mean = squared_norms / static_cast<double>(sets_.pass().members.size());
-    const double factor = std::floor(std::min(refinement_ * mean * a.t / a.norm2, max_updates / a.t));
+    const double factor = std::floor(std::min(refinement_ * mean * a.t / a.norm2, largest_count / a.t));
     if (!(factor > 1) || a.norm2 == 0) return;
     const auto times = static_cast<std::int64_t>(factor);
     for (double& c : state_.w.values) c *= factor;
     for (JointRow& row : state_.rows) row.count *= times;
     for (std::int64_t& count : state_.counts) count *= times;
     for (auto& [row, wrong, multiplicity] : recorded_) multiplicity *= times;
+    not_made_ += (factor - 1) * a.t;
     a.t *= factor;
     a.norm2 *= factor * factor;
   }
 
-  Event finish_pass(double max_updates) {
+  Event finish_pass() {
     const bool full = sets_.full(), updated = sets_.pass().updated;
-    if (sets_.first_full_pass() && updated) refine(max_updates);
+    if (sets_.first_full_pass() && updated) refine();
     if (!full) lower_bound_.remember(state_, sets_.pass().members.size());
     if (full && !updated)
       sets_.start_full_pass();
@@ -182,6 +184,7 @@ class JointTrainer {
   ActiveSets sets_;
   std::int64_t visits_ = 0, full_passes_ = 0;
   double awaited_bound_ = 0;
+  double not_made_ = 0;  // what t has grown by without an update
   bool recording_ = false;
   std::vector<Update> recorded_;
 };

@@ -21,7 +21,7 @@ Growth = Literal["updates", "norm"]
 
 def train_margitron(task: Task, plan: Plan, *, growth: Growth = "updates", gamma_bound: float | None = None) -> Outcome:
     """Run the margitron with accuracy epsilon; without a bound on gamma_d the run finds its own."""
-    schedule = task.schedule(plan.schedule).without_first_pass_rules()
+    schedule = task.schedule(plan.schedule).without_liberties_of_pdm()
     if gamma_bound is not None:
         b = margitron_threshold(task.R, min(gamma_bound, task.R), plan.epsilon, growth)
         return train(task, task.trainer(margitron_rule(b, plan.epsilon, growth), schedule, plan.seed), plan)
@@ -56,7 +56,7 @@ def bootstrapped_rules(
         finer = min(accuracy / 2, log(known_up_to))
         accuracy = max(finer, plan.epsilon) if accuracy > plan.epsilon else accuracy / 2
         b = margitron_threshold(R, min(bounds.upper_bound, R), accuracy, growth)
-        norm = sqrt(trainer.norm2)  # of the whole run; the upper bound may be that of its recent part
+        norm = sqrt(trainer.norm2)  # of the whole run; the upper bound may be that of a mixture of its parts
         if growth == "updates":
             allowed = (1 - accuracy / 2) * (norm / t) ** 2 * t**accuracy
         else:

@@ -20,6 +20,7 @@ PAPER_SCHEDULE = Schedule(
     shuffle_active_sets=False,
     balanced=False,
     inner_passes=math.inf,
+    mixing=False,
     refinement=0.0,
 )
 
