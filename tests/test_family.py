@@ -183,7 +183,7 @@ def test_the_bootstrapped_margitron_keeps_to_the_theory_of_every_rule_it_takes(g
     X, sides, C, R, best = problem
     matrix = as_matrix(X)
     task = Task(matrix, _core.pack(matrix), BinaryProblem(1, C, C, 1.0), sides)
-    trainer = task.trainer(margitron_rule(0.0, 1.0, growth), Schedule().without_liberties_of_pdm(), 0)
+    trainer = task.trainer(margitron_rule(0.0, 1.0, growth), Schedule().for_other_rules(), 0)
     rules, chosen = bootstrapped_rules(trainer, task.R, Plan(epsilon, "convergence", "fast", 0), growth), []
     bound = perceptron_update_bound(R, best)
     while True:

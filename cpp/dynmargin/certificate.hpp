@@ -60,11 +60,11 @@ inline Bound margin_of_weights(const MatrixView& matrix, const Problem& problem,
           if (problem.sides[k] == 0) continue;
           double score = b, size = std::abs(b);
           std::int64_t terms = 1;
-          view.for_each_entry(k, [&](std::int64_t column, double value) {
+          view.for_each_cell(k, [&](std::int64_t column, double value) {
             const double product = w[column] * value;
             score += product;
             size += std::abs(product);
-            ++terms;
+            terms += value != 0;
           });
           if (problem.sides[k] < 0) score = -score;
           finite &= std::isfinite(score);

@@ -97,13 +97,14 @@ class Newton {
     upper_.resize(n * n);
     std::visit(
         [&](const auto& rows) {
+          std::vector<WeightedRow> changed;
           for (std::size_t i = 0; i < members_.size(); ++i) {
             const char now = scores_[0][i] < 1;
             if (now == active_[i]) continue;
             active_[i] = now;
-            rows.add_outer_to(upper_.data(), n, rows.start(members_[i]), now ? penalties_[i] : -penalties_[i],
-                              problem_->rho);
+            changed.push_back({rows.start(members_[i]), now ? penalties_[i] : -penalties_[i]});
           }
+          rows.add_outers_to(upper_.data(), n, changed, problem_->rho);
         },
         packed_->rows);
     std::vector<double> hessian(upper_), direction(n);

@@ -16,7 +16,7 @@ Verdict = Literal["proven", "not proven", "altered", "other data"]
 
 @dataclass(frozen=True, eq=False)
 class SparseCounts:
-    """The counts of the rows that have one: updates, in the part of the run that proves the upper bound.
+    """The counts of the rows that have one: how often each was added, as far as it proves the upper bound.
 
     Attributes
     ----------

@@ -84,7 +84,7 @@ class Schedule:
             return HARD_MARGIN if hard_margin else WIDE
         return NAMED[name]
 
-    def without_liberties_of_pdm(self) -> "Schedule":
+    def for_other_rules(self) -> "Schedule":
         """Drop what is only for plain PDM, by the paper (the first full pass) or by us: PDM-succ and PFM do without."""
         return replace(self, first_width=None, single_updates_first=False, mixing=False, refinement=0.0)
 

@@ -21,7 +21,7 @@ Growth = Literal["updates", "norm"]
 
 def train_margitron(task: Task, plan: Plan, *, growth: Growth = "updates", gamma_bound: float | None = None) -> Outcome:
     """Run the margitron with accuracy epsilon; without a bound on gamma_d the run finds its own."""
-    schedule = task.schedule(plan.schedule).without_liberties_of_pdm()
+    schedule = task.schedule(plan.schedule).for_other_rules()
     if gamma_bound is not None:
         b = margitron_threshold(task.R, min(gamma_bound, task.R), plan.epsilon, growth)
         return train(task, task.trainer(margitron_rule(b, plan.epsilon, growth), schedule, plan.seed), plan)

@@ -30,7 +30,7 @@ def train_pdm(
     if plan.stop == "certificate":
         accuracy *= schedule.rule_accuracy
     if eta is not None or start is not None:
-        schedule = schedule.without_liberties_of_pdm()
+        schedule = schedule.for_other_rules()
     accuracies = successive_accuracies(accuracy, eta)
     if plan.stop == "certificate":
         accuracies = chain(accuracies, finer_accuracies(accuracy))

@@ -8,5 +8,5 @@ from ..training import Plan, train
 
 def train_perceptron(task: Task, plan: Plan, *, b: float = 0.0) -> Outcome:
     """Run the perceptron with margin threshold `b`, in units of R²; without one, the classical perceptron."""
-    schedule = task.schedule(plan.schedule).without_liberties_of_pdm()
+    schedule = task.schedule(plan.schedule).for_other_rules()
     return train(task, task.trainer(_core.ConstantThreshold(b * task.R**2), schedule, plan.seed), plan)

@@ -16,5 +16,5 @@ def train_pfm(task: Task, plan: Plan, *, beta: float | None = None) -> Outcome:
         if pdm.stop_reason != "converged":  # there is no margin to fix: what PDM has reached is the result
             return pdm
         beta = pdm.certificate.directional_margin
-    trainer = task.trainer(_core.FixedMargin(beta), task.schedule(plan.schedule).without_liberties_of_pdm(), plan.seed)
+    trainer = task.trainer(_core.FixedMargin(beta), task.schedule(plan.schedule).for_other_rules(), plan.seed)
     return replace(train(task, trainer, plan), beta=beta)
