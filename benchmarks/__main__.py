@@ -7,6 +7,7 @@ from . import c_path as path
 from . import classes as many
 from . import command as end_to_end
 from . import compare as comparison
+from . import joint as jointly
 from . import reading as reader
 from . import scaling
 from . import stream as streaming
@@ -48,6 +49,10 @@ def main():
     classes.add_argument("--limit", type=float, default=60.0, help="seconds after which a peer's ladder is given up")
     classes.add_argument("--data-dir", default=os.environ.get("DYNMARGIN_DATA"), help="default: DYNMARGIN_DATA")
     classes.set_defaults(run=many.classes)
+    joint = commands.add_parser("joint", help=jointly.__doc__.splitlines()[0], description=jointly.__doc__)
+    joint.add_argument("--runs", type=int, default=3)
+    joint.add_argument("--data-dir", default=os.environ.get("DYNMARGIN_DATA"), help="default: DYNMARGIN_DATA")
+    joint.set_defaults(run=jointly.joint)
     c_path = commands.add_parser("c-path", help=path.__doc__, description=path.__doc__)
     c_path.add_argument("--Cs", type=int, default=10)
     c_path.add_argument("--runs", type=int, default=1)

@@ -19,6 +19,7 @@ using namespace nb::literals;
 using namespace dynmargin;
 
 void bind_dual(nb::module_& m);
+void bind_joint(nb::module_& m);
 void bind_online(nb::module_& m);
 void bind_rescaling(nb::module_& m);
 void bind_text(nb::module_& m);
@@ -61,16 +62,9 @@ void require_length(const PackedRows& rows, std::size_t length) {
     throw std::invalid_argument("a vector needs n_columns + 1 coordinates");
 }
 
-// Rows, sides and weights: the digest with the order of the rows and the one without.
-std::pair<std::uint64_t, std::uint64_t> digest_data(const std::vector<std::uint64_t>& row_digests,
-                                                    const Problem& problem) {
-  Digest digest;
-  for (std::size_t k = 0; k < row_digests.size(); ++k) {
-    const double weight = problem.sides[k] == 0 || problem.sample_weight.empty() ? 1 : problem.sample_weight[k];
-    digest.append(mix64(row_digests[k] + static_cast<std::uint64_t>(problem.sides[k] + 2)) ^
-                  mix64(digest_bits(weight)));
-  }
-  return {digest.ordered, digest.unordered};
+std::pair<std::uint64_t, std::uint64_t> digests(const std::vector<std::uint64_t>& row_digests, const Problem& problem) {
+  const Digest found = digest_data(row_digests, problem.sides, problem.sample_weight);
+  return {found.ordered, found.unordered};
 }
 
 void bind_data(nb::module_& m) {
@@ -125,7 +119,7 @@ void bind_data(nb::module_& m) {
           [](const Problem& self, const PackedRows& rows) {
             require_rows(rows, self);
             nb::gil_scoped_release release;
-            return digest_data(rows.digests, self);
+            return digests(rows.digests, self);
           },
           "rows"_a)
       .def(
@@ -133,7 +127,7 @@ void bind_data(nb::module_& m) {
           [](const Problem& self, const Matrix& matrix) {
             require_rows(matrix, self);
             nb::gil_scoped_release release;
-            return digest_data(std::visit([](const auto& view) { return digest_rows(view); }, matrix.view), self);
+            return digests(std::visit([](const auto& view) { return digest_rows(view); }, matrix.view), self);
           },
           "matrix"_a, "Digests of rows, sides and weights: with and without the order of the rows.");
   m.def(
@@ -313,6 +307,7 @@ NB_MODULE(_core, m) {
   bind_certificate(m);
   bind_newton(m);
   bind_dual(m);
+  bind_joint(m);
   bind_online(m);
   bind_rescaling(m);
   bind_text(m);

@@ -44,6 +44,8 @@ EXPECTED_FAILURES = {
         PDMClassifier(schedule="paper", stop="convergence"),
         PDMClassifierCV(Cs=[0.1, 1.0], cv=3),
         PDMClassifier(keep_counts=False),
+        PDMClassifier(multi_class="joint"),
+        PDMClassifier(multi_class="joint", stop="convergence"),
         PFMClassifier(),
         MaxMarginClassifier(algorithm="pdm"),
         MaxMarginClassifier(epsilon=1e-9),

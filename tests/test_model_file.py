@@ -132,7 +132,7 @@ def changed(stored, **arrays):
     ("arrays", "message"),
     [
         ({"format": "other"}, "is not a dynmargin model"),
-        ({"version": 2}, r"newer dynmargin \(format 2; this one reads up to 1\)"),
+        ({"version": 3}, r"newer dynmargin \(format 3; this one reads up to 2\)"),
         ({"coef": None}, "is damaged"),
         ({"coef": np.zeros((3, 5), np.float32)}, "coef is not a table of doubles"),
         ({"coef": np.full((3, 5), np.nan)}, "not finite"),

@@ -53,4 +53,17 @@ struct Digest {
   }
 };
 
+// Rows, sides (or classes) and weights: with the order of the rows, and without. What weight a row has that is left
+// out, on side 0, does not matter.
+template <class Side>
+Digest digest_data(const std::vector<std::uint64_t>& row_digests, const std::vector<Side>& sides,
+                   const std::vector<double>& sample_weight) {
+  Digest digest;
+  for (std::size_t k = 0; k < row_digests.size(); ++k) {
+    const double weight = sides[k] == 0 || sample_weight.empty() ? 1 : sample_weight[k];
+    digest.append(mix64(row_digests[k] + static_cast<std::uint64_t>(sides[k] + 2)) ^ mix64(digest_bits(weight)));
+  }
+  return digest;
+}
+
 }  // namespace dynmargin

@@ -45,7 +45,6 @@ struct Problem {
   double delta2(std::size_t k) const { return loss == Loss::hinge ? 0 : 1 / penalty(k); }
   bool hard_margin() const { return std::isinf(C_positive); }
 
- private:
   // Far from where doubles lose their precision, so that errors stay relative.
   static void require_cost(double C) {
     if (!(C > 1e-290 && (C < 1e290 || std::isinf(C))))

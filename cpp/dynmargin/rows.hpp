@@ -111,6 +111,13 @@ class SparseRows {
     for (Length i = 0; i < row.length; ++i) w[row.columns[i]] += row.times(i, factor);
   }
 
+  // f(column, value) for every entry.
+  template <class F>
+  void for_each(std::uint64_t start, F&& f) const {
+    const Block row = block(start);
+    for (Length i = 0; i < row.length; ++i) f(row.columns[i], row.times(i, 1.0));
+  }
+
   // H += sum factor [x, rho] [x, rho]^T over the rows, upper triangle; columns are increasing.
   void add_outers_to(double* H, std::size_t stride, std::span<const WeightedRow> rows, double rho) const {
     for (const auto& [start, factor] : rows) add_outer_to(H, stride, block(start), factor, rho);
@@ -210,6 +217,11 @@ class DenseRows {
   void add_to(double* w, std::uint64_t start, double factor) const {
     const Value* x = values_.data() + start;
     for (std::size_t j = 0; j < n_columns_; ++j) w[j] += factor * static_cast<double>(x[j]);
+  }
+
+  template <class F>
+  void for_each(std::uint64_t start, F&& f) const {
+    for (std::size_t j = 0; j < n_columns_; ++j) f(j, static_cast<double>(values_[start + j]));
   }
 
   // Four rows at a time, so that H, which may not fit into the cache, is gone through a quarter as often.

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .data.libsvm import read_libsvm
     from .displays.convergence import ConvergenceDisplay
     from .displays.margins import MarginDisplay
+    from .joint.certificate import JointCertificate
     from .model import LinearModel
     from .model_file import ModelFileError, load
     from .online import OnlineCertificate
@@ -53,6 +54,7 @@ _HOMES = {
     "MarginPerceptronClassifier": ".classifiers.margin_perceptron",
     "MargitronClassifier": ".classifiers.margitron",
     "DataError": ".data.dataset",
+    "JointCertificate": ".joint.certificate",
     "LinearModel": ".model",
     "MaxMarginClassifier": ".classifiers.max_margin",
     "ModelFileError": ".model_file",
@@ -80,6 +82,7 @@ __all__ = [
     "DCDClassifier",
     "DataError",
     "DecompositionSVMClassifier",
+    "JointCertificate",
     "LinearModel",
     "MICRAClassifier",
     "MPUClassifier",

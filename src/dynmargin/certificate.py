@@ -1,7 +1,7 @@
 """The certificate: two bounds on the best margin, a witness for each, and a check of both from the data alone."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,21 +21,26 @@ class SparseCounts:
     Attributes
     ----------
     indices : array of int64
-        The rows, in increasing order.
+        The rows, in increasing order; for a joint margin ``row * n_classes + wrong class``.
     data : array of int64
         Their counts.
-    shape : tuple of one int
-        The number of all rows.
+    shape : tuple of int
+        The number of all rows; for a joint margin that of the classes too.
     """
 
     indices: NDArray[np.int64]
     data: NDArray[np.int64]
-    shape: tuple[int]
+    shape: tuple[int, ...]
 
     @property
     def nnz(self) -> int:
-        """The number of rows with a count."""
+        """The number of counts."""
         return len(self.indices)
+
+    @property
+    def rows(self) -> NDArray[np.int64]:
+        """The rows with a count, each once and in increasing order."""
+        return self.indices if len(self.shape) == 1 else np.unique(self.indices // self.shape[1])
 
     def sum(self) -> int:
         """All of them: t, of the run or the part of it that proves the upper bound."""
@@ -44,7 +49,7 @@ class SparseCounts:
     def toarray(self) -> NDArray[np.int64]:
         """One count a row, zeros included."""
         counts = np.zeros(self.shape, dtype=np.int64)
-        counts[self.indices] = self.data
+        counts.flat[self.indices] = self.data
         return counts
 
 
@@ -127,6 +132,8 @@ class Certificate:
     rows_digest: int
     witness_digest: int
 
+    margin_name: ClassVar[str] = "margin"
+
     @property
     def gap(self) -> float:
         """``1 - margin / upper_bound``: the largest fraction by which the margin can fall short of the best one."""
@@ -158,7 +165,7 @@ class Certificate:
         return self.problem.loss
 
     def __str__(self) -> str:
-        bounds = f"margin {self.margin:.6g}, no classifier above {self.upper_bound:.6g}"
+        bounds = f"{self.margin_name} {self.margin:.6g}, no classifier above {self.upper_bound:.6g}"
         if self.loss == "hinge":
             bounds = f"hinge objective {self.primal:.6g}, none below {self.dual:.6g}"
         achieved = "achieves" if self.achieved else "does not achieve"
@@ -197,9 +204,10 @@ class Certificate:
         if self.witness_digest != _digest_witnesses(self.problem, self.weights, self.intercept, self.counts):
             return _unproven("altered", "problem, weights or counts are not those that the certificate was made with")
         matrix, labels = as_matrix(X), np.ravel(y)
-        if not len(labels) == matrix.n_rows == self.counts.shape[0] or matrix.n_columns != len(self.weights):
+        n_features = self.weights.shape[-1]
+        if not len(labels) == matrix.n_rows == self.counts.shape[0] or matrix.n_columns != n_features:
             return _unproven(
-                "other data", f"it was made for {self.counts.shape[0]} rows and labels and {len(self.weights)} features"
+                "other data", f"it was made for {self.counts.shape[0]} rows and labels and {n_features} features"
             )
         weight = None
         if sample_weight is not None:
@@ -217,17 +225,24 @@ class Certificate:
             return _unproven("other data", "rows, labels or sample_weight are not those it was made for")
         margin, upper_bound = _bounds(matrix, problem, self.weights, self.intercept, self.counts, errors=1)
         failed = [
-            f"the weights prove a margin of {margin:.17g} only" if not self.margin <= margin else "",
+            f"the weights prove a {self.margin_name} of {margin:.17g} only" if not self.margin <= margin else "",
             f"the counts prove an upper bound of {upper_bound:.17g} only"
             if not self.upper_bound >= upper_bound
             else "",
         ]
         if any(failed):
             return Verification("not proven", margin, upper_bound, " and ".join(filter(None, failed)))
-        detail = f"the margin is at least {self.margin:.6g} and no classifier has more than {self.upper_bound:.6g}"
+        detail = f"the {self.margin_name} is at least {self.margin:.6g}"
+        detail += f" and no classifier has more than {self.upper_bound:.6g}"
         if self.loss == "hinge":
             detail = f"the hinge objective is at most {self.primal:.6g} and none is below {self.dual:.6g}"
         return Verification("proven", margin, upper_bound, detail)
+
+    def signed_counts(self, sides: NDArray[np.integer], support: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Give the counts of some rows with the signs they have in the weights, as a row of a table."""
+        signed = np.zeros((1, len(support)))
+        signed[0, np.searchsorted(support, self.counts.indices)] = sides[self.counts.indices] * self.counts.data
+        return signed
 
 
 def certify(
@@ -241,13 +256,14 @@ def certify(
     *,
     epsilon: float,
     directional_margin: float,
+    certificate_type: type[Certificate] = Certificate,
 ) -> Certificate:
     """Make the certificate of weights and counts, whatever they came from.
 
     The bounds are published three rounding errors outward, so that a verifier that sums in another order confirms them.
     """
     margin, upper_bound = _bounds(matrix, core_problem, weights, intercept, counts, errors=3)
-    return Certificate(
+    return certificate_type(
         margin=margin,
         upper_bound=upper_bound,
         directional_margin=directional_margin,
@@ -282,9 +298,12 @@ def _bounds(
 def _digest_witnesses(
     problem: BinaryProblem, weights: NDArray[np.float64], intercept: float, counts: SparseCounts
 ) -> int:
-    numbers = [intercept, problem.rho, problem.C_positive, problem.C_negative]
-    numbers += [float(problem.loss == "hinge"), float(problem.free_bias)]
-    parts = (np.append(weights, numbers), counts.indices, counts.data, np.array(counts.shape, dtype=np.int64))
+    parts = (
+        np.hstack([weights.ravel(), intercept, problem.numbers()]),
+        counts.indices,
+        counts.data,
+        np.array(counts.shape, dtype=np.int64),
+    )
     return _core.digest_words(np.concatenate([np.ascontiguousarray(part).view(np.uint64) for part in parts]))
 
 

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 def certificate_table(certificates: Sequence[Certificate]) -> str:
     """Write a row a certificate: what is proven, and whether that is what was asked for."""
     hinge = certificates[0].loss == "hinge"
-    bounds = ("hinge objective", "none is below") if hinge else ("margin proven", "no classifier has more than")
+    proven = f"{certificates[0].margin_name} proven"
+    bounds = ("hinge objective", "none is below") if hinge else (proven, "no classifier has more than")
     head = ["class", *bounds, "gap proven", "gap asked for", "achieved"]
     rows = [
         [

@@ -1,9 +1,9 @@
 """From rows and labels to a model, without scikit-learn: what ``dynmargin train`` does."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +12,16 @@ from .algorithms import table
 from .algorithms.choice import choose
 from .data.dataset import Csr, Dataset
 from .data.libsvm import format_number
+from .joint.problem import JointProblem
 from .matrix import as_matrix
 from .model import LinearModel
 from .one_vs_rest import binary_problems, shortfall, train_each
 from .outcome import Outcome
+from .problem import BinaryProblem
 from .task import Task
 from .training import Plan
+
+JOINT_ALGORITHMS = ("pdm", "pdm-succ")  # those that can train all classes at once
 
 
 @dataclass(frozen=True)
@@ -29,6 +33,7 @@ class Settings:
     C: float = 1.0
     bias: float = 1.0  # 0 for none
     class_weights: Mapping[str, float] = field(default_factory=dict)  # by label, as text
+    multi_class: Literal["ovr", "joint"] = "ovr"
     max_time: float | None = None  # seconds
     seed: int = 0
 
@@ -86,12 +91,21 @@ def fit(dataset: Dataset, settings: Settings, warn: Callable[[str], None]) -> Fi
     assert dataset.y is not None
     weights = _class_weights(classes, settings.class_weights, warn)
     free_bias = settings.algorithm == "decomposition"
-    problems = binary_problems(classes, settings.C, weights, settings.bias, free_bias)
+    problems: Sequence[BinaryProblem | JointProblem]
+    joint = settings.multi_class == "joint" and len(classes) > 2
+    if joint:
+        if settings.algorithm not in ("auto", *JOINT_ALGORITHMS):
+            raise ValueError(f"--multi-class joint is for {' and '.join(JOINT_ALGORITHMS)}, not {settings.algorithm}")
+        problems = [JointProblem.of(classes, settings.C, weights, settings.bias)]
+    else:
+        problems = binary_problems(classes, settings.C, weights, settings.bias, free_bias)
     plan = Plan(settings.epsilon, "certificate", "fast", settings.seed, started=started, warn=warn)
     chosen: list[str] = []
 
     def train(task: Task, plan: Plan) -> Outcome:
-        name, reason = choose(task, plan.epsilon) if settings.algorithm == "auto" else (settings.algorithm, "as asked")
+        name, reason = settings.algorithm, "as asked"
+        if name == "auto":
+            name, reason = (JOINT_ALGORITHMS[0], "for a joint margin") if joint else choose(task, plan.epsilon)
         chosen.append(f"{name} ({reason})")
         return table.find(name)(task, plan)
 
@@ -99,8 +113,8 @@ def fit(dataset: Dataset, settings: Settings, warn: Callable[[str], None]) -> Fi
     certificates = tuple(outcome.certificate for outcome in outcomes)
     model = LinearModel(
         classes,
-        np.array([certificate.weights for certificate in certificates]),
-        np.array([certificate.intercept for certificate in certificates]),
+        np.vstack([certificate.weights for certificate in certificates]),
+        np.hstack([certificate.intercept for certificate in certificates]),
         settings.bias,
         certificates,
         dataset.feature_names,
@@ -110,6 +124,7 @@ def fit(dataset: Dataset, settings: Settings, warn: Callable[[str], None]) -> Fi
             "epsilon": settings.epsilon,
             "C": settings.C,
             "class_weights": dict(settings.class_weights),
+            "multi_class": settings.multi_class,
             "seed": settings.seed,
             "stop_reason": max(outcomes, key=lambda outcome: outcome.certificate.gap).stop_reason,
         },

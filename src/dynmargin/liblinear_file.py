@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .fitting import label_text
+from .joint.certificate import JointCertificate
 from .model import LinearModel
 from .model_file import ModelFileError
 
 SOLVER = "L2R_L2LOSS_SVC_DUAL"  # the problem that ours solve
-TWO_COLUMNS = "MCSVM_CS"  # has a column a class even for two
+JOINT = "MCSVM_CS"  # Crammer and Singer's; has a column a class even for two
 NOT_CLASSIFIERS = ("SVR", "ONECLASS")
 
 
@@ -32,8 +33,9 @@ def format_model(model: LinearModel) -> str:
     bias = model.bias if model.bias > 0 else float(model.intercept.any())  # a free intercept has no constant feature
     if bias > 0:
         W = np.column_stack([W, model.intercept / bias])
+    joint = isinstance(model.certificate, JointCertificate) or len(W) == len(labels) == 2
     header = [
-        f"solver_type {SOLVER if len(W) == 1 or len(labels) > 2 else TWO_COLUMNS}",
+        f"solver_type {JOINT if joint else SOLVER}",
         f"nr_class {len(labels)}",
         f"label {' '.join(label_text(label) for label in labels)}",
         f"nr_feature {model.n_features}",
@@ -54,7 +56,7 @@ def parse(content: NDArray[np.uint8], name: str) -> LinearModel:
             raise ModelFileError(f"{name}: {solver} is not a classifier")
         n_classes, n_features, bias = int(header["nr_class"]), int(header["nr_feature"]), float(header["bias"])
         classes = np.array([int(label) for label in header["label"].split()], dtype=np.int64)
-        n_columns = 1 if n_classes == 2 and solver != TWO_COLUMNS else n_classes
+        n_columns = 1 if n_classes == 2 and solver != JOINT else n_classes
         n_rows = n_features + (bias >= 0)
         weights = np.array([float(word) for word in body.split()])
         if len(weights) != n_rows * n_columns or len(classes) != n_classes or n_classes < 2:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .certificate import Certificate, Verification
+from .joint.certificate import JointCertificate
 from .matrix import as_floats, as_matrix
 
 ENTRIES_A_BLOCK = 1 << 20  # of a sparse matrix, scored at a time
@@ -29,7 +30,7 @@ class LinearModel:
     bias : float
         The constant feature that the intercepts belong to (LIBLINEAR's -B, ``intercept_scaling``); 0 for none.
     certificates : tuple of Certificate
-        One a row of weights; none for a model that was trained elsewhere.
+        One a row of weights, or a `JointCertificate` for all; none for a model that was trained elsewhere.
     feature_names : array of str or None
         The names of the features, where they had any.
     first_index : int or None
@@ -139,6 +140,8 @@ class LinearModel:
         self._require_names(X)
         if self.certificate is None:
             return Verification("not proven", np.nan, np.nan, "the model has no certificate")
+        if isinstance(self.certificate, JointCertificate):
+            return self._verify_joint(self.certificate, X, y, sample_weight)
         positives = self.classes[1:] if len(self.certificates) == 1 else self.classes
         found: dict[int, Verification] = {}
         for certificate, w, b, label in zip(self.certificates, self.coef, self.intercept, positives, strict=True):
@@ -149,6 +152,12 @@ class LinearModel:
             if not result:
                 return result
         return found[id(self.certificate)]
+
+    def _verify_joint(self, certificate: JointCertificate, X: Any, y: Any, sample_weight: Any) -> Verification:
+        same = np.array_equal(certificate.weights, self.coef) and np.array_equal(certificate.intercept, self.intercept)
+        if not (same and list(certificate.problem.classes) == self.classes.tolist()):
+            return Verification("altered", np.nan, np.nan, "the weights are not those of the certificate")
+        return certificate.verify(X, y, sample_weight)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file, as a whole or not at all.

@@ -6,6 +6,10 @@ certificate: ``margin``, ``upper_bound``, ``directional_margin``, ``epsilon``, `
 counts of all certificates one after the other: ``count_rows``, ``count_values``, ``count_starts``, over ``n_rows``
 rows of data; ``parameters`` as JSON; perhaps ``feature_names`` and ``first_index``. A reader ignores entries it does
 not know.
+
+Format 2 is for joint margins alone: there is one certificate for all rows of weights, ``class_costs`` has the price of
+slacks of each class and takes the place of ``C_positive`` and ``C_negative``, and ``count_rows`` holds
+``row * n_classes + wrong class``.
 """
 
 import io
@@ -20,16 +24,18 @@ from numpy.typing import NDArray
 from .certificate import Certificate, SparseCounts
 from .data.archives import contents, name_of
 from .data.dataset import DataError
+from .joint.certificate import JointCertificate
+from .joint.problem import JointProblem
 from .model import LinearModel
 from .problem import BinaryProblem, Loss
 from .whole_file import whole_file
 
-FORMAT, VERSION = "dynmargin model", 1
+FORMAT, VERSION, JOINT_VERSION = "dynmargin model", 1, 2
 
 Arrays = Mapping[str, NDArray[Any]]
 
 _NUMBERS = ("margin", "upper_bound", "directional_margin", "epsilon")
-_COSTS = ("C_positive", "C_negative", "rho")
+_COSTS = ("C_positive", "C_negative")
 _DIGESTS = ("data_digest", "rows_digest", "witness_digest")
 
 
@@ -45,16 +51,17 @@ def save(model: LinearModel, path: str | os.PathLike[str]) -> None:
     if classes.dtype.kind not in "fiubU":
         raise ValueError(f"labels of type {classes.dtype} cannot be stored; use numbers or text")
     certificates = model.certificates
+    joint = model.certificate if isinstance(model.certificate, JointCertificate) else None
     counts = [certificate.counts for certificate in certificates]
     arrays: dict[str, Any] = {
         "format": FORMAT,
-        "version": VERSION,
+        "version": VERSION if joint is None else JOINT_VERSION,
         "classes": classes,
         "coef": model.coef,
         "intercept": model.intercept,
         "bias": model.bias,
         **{name: np.array([getattr(c, name) for c in certificates], dtype=np.float64) for name in _NUMBERS},
-        **{name: np.array([getattr(c.problem, name) for c in certificates], dtype=np.float64) for name in _COSTS},
+        "rho": np.array([c.problem.rho for c in certificates], dtype=np.float64),
         "loss": np.array([c.problem.loss for c in certificates], dtype=np.str_),
         "free_bias": np.array([c.problem.free_bias for c in certificates], dtype=np.bool_),
         **{name: np.array([getattr(c, name) for c in certificates], dtype=np.uint64) for name in _DIGESTS},
@@ -64,6 +71,11 @@ def save(model: LinearModel, path: str | os.PathLike[str]) -> None:
         "n_rows": counts[0].shape[0] if counts else 0,
         "parameters": json.dumps(dict(model.parameters), default=str),
     }
+    if joint is None:
+        for name in _COSTS:
+            arrays[name] = np.array([getattr(c.problem, name) for c in certificates], dtype=np.float64)
+    else:
+        arrays["class_costs"] = np.array(joint.problem.costs, dtype=np.float64)
     if model.feature_names is not None:
         arrays["feature_names"] = model.feature_names.astype(np.str_)
     if model.first_index is not None:
@@ -108,17 +120,18 @@ def parse(content: NDArray[np.uint8], name: str) -> LinearModel:
         raise ModelFileError(f"{name} is not a dynmargin model, or it is damaged") from error
     if not known:
         raise ModelFileError(f"{name} is not a dynmargin model")
-    if version > VERSION:
+    if version > JOINT_VERSION:
         raise ModelFileError(
-            f"{name} was written by a newer dynmargin (format {version}; this one reads up to {VERSION}): upgrade it"
+            f"{name} was written by a newer dynmargin (format {version}; this one reads up to {JOINT_VERSION}): "
+            "upgrade it"
         )
     try:
-        return _model(arrays)
+        return _model(arrays, joint=version == JOINT_VERSION)
     except (KeyError, ValueError, TypeError, IndexError) as error:
         raise ModelFileError(f"{name} is damaged: {error}") from error
 
 
-def _model(arrays: Arrays) -> LinearModel:
+def _model(arrays: Arrays, joint: bool) -> LinearModel:
     coef, intercept, classes = arrays["coef"], arrays["intercept"], arrays["classes"]
     _require(coef.ndim == 2 and coef.dtype == np.float64, "coef is not a table of doubles")
     _require(intercept.shape == (len(coef),) and intercept.dtype == np.float64, "intercept does not fit coef")
@@ -137,7 +150,7 @@ def _model(arrays: Arrays) -> LinearModel:
         coef,
         intercept,
         bias=float(arrays["bias"]),
-        certificates=_certificates(arrays, classes, coef, intercept),
+        certificates=_certificates(arrays, classes, coef, intercept, joint),
         feature_names=names,
         first_index=None if first_index is None else int(first_index),
         parameters=parameters,
@@ -145,13 +158,16 @@ def _model(arrays: Arrays) -> LinearModel:
 
 
 def _certificates(
-    arrays: Arrays, classes: NDArray[Any], coef: NDArray[np.float64], intercept: NDArray[np.float64]
+    arrays: Arrays, classes: NDArray[Any], coef: NDArray[np.float64], intercept: NDArray[np.float64], joint: bool
 ) -> tuple[Certificate, ...]:
     n = len(arrays["margin"])
     if n == 0:
         return ()
-    _require(n == len(coef), "there is not one certificate a row of weights")
-    for name in (*_NUMBERS, *_COSTS):
+    if joint:
+        _require(n == 1 and len(coef) == len(classes), "there is not one certificate for all classes")
+    else:
+        _require(n == len(coef), "there is not one certificate a row of weights")
+    for name in (*_NUMBERS, "rho", *(() if joint else _COSTS)):
         _require(
             arrays[name].shape == (n,) and arrays[name].dtype == np.float64, f"{name} is not one double a certificate"
         )
@@ -171,13 +187,16 @@ def _certificates(
         bool(starts[0] == 0 and starts[-1] == len(rows) and (np.diff(starts) >= 0).all()), "count_starts are wrong"
     )
     n_rows, positives = int(arrays["n_rows"]), classes[1:] if n == 1 else classes
-    certificates = []
+    certificates: list[Certificate] = []
     for i in range(n):
         part = slice(int(starts[i]), int(starts[i + 1]))
-        counts = SparseCounts(rows[part], values[part], (n_rows,))
-        costs: dict[str, Any] = {name: float(arrays[name][i]) for name in _COSTS}
         numbers: dict[str, Any] = {name: float(arrays[name][i]) for name in _NUMBERS}
         digests: dict[str, Any] = {name: int(arrays[name][i]) for name in _DIGESTS}
+        if joint:
+            certificates.append(_joint_certificate(arrays, classes, coef, intercept, {**numbers, **digests}))
+            continue
+        costs: dict[str, Any] = {name: float(arrays[name][i]) for name in (*_COSTS, "rho")}
+        counts = SparseCounts(rows[part], values[part], (n_rows,))
         problem = BinaryProblem(positives[i], **costs, loss=losses[i].item(), free_bias=bool(free_bias[i]))
         certificates.append(
             Certificate(
@@ -185,6 +204,20 @@ def _certificates(
             )
         )
     return tuple(certificates)
+
+
+def _joint_certificate(
+    arrays: Arrays,
+    classes: NDArray[Any],
+    coef: NDArray[np.float64],
+    intercept: NDArray[np.float64],
+    numbers: dict[str, Any],
+) -> JointCertificate:
+    costs = arrays["class_costs"]
+    _require(costs.shape == classes.shape and costs.dtype == np.float64, "class_costs is not one double a class")
+    problem = JointProblem(tuple(classes.tolist()), tuple(costs.tolist()), float(arrays["rho"][0]))
+    counts = SparseCounts(arrays["count_rows"], arrays["count_values"], problem.counts_shape(int(arrays["n_rows"])))
+    return JointCertificate(weights=coef, intercept=intercept, counts=counts, problem=problem, **numbers)
 
 
 def _require(holds: bool, otherwise: str) -> None:

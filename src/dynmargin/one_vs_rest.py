@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
+from .joint.problem import JointProblem
+from .joint.task import JointTask
 from .outcome import Outcome
 from .problem import BinaryProblem
 from .side_by_side import run_each
@@ -37,7 +39,7 @@ def train_each(
     matrix: _core.Matrix,
     y: NDArray[Any],
     sample_weight: Weights | None,
-    problems: list[BinaryProblem],
+    problems: Sequence[BinaryProblem | JointProblem],
     plan: Plan,
     max_time: float | None,
     train: Callable[[Task, Plan], Outcome],
@@ -49,7 +51,11 @@ def train_each(
 
     def train_one(index: int, plan: Plan) -> Outcome:
         deadline = share_of_time(plan.started, max_time, len(problems) - index, n_jobs)
-        task = Task(matrix, rows, problems[index], y, sample_weight, index)
+        problem = problems[index]
+        if isinstance(problem, JointProblem):
+            task: Task = JointTask(matrix, rows, problem, y, sample_weight, index)  # type: ignore[arg-type]
+        else:
+            task = Task(matrix, rows, problem, y, sample_weight, index)
         return train(task, replace(plan, deadline=deadline))
 
     return run_each(train_one, len(problems), plan, n_jobs)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from .certificate import Certificate
+from .joint.certificate import JointCertificate
 
 StopReason = Literal[
     "certificate",
@@ -89,7 +90,11 @@ class Outcome:
             "max_time": "max_time is reached",
             "interrupted": "interrupted",
         }[self.stop_reason]
-        hard_margin = math.isinf(self.certificate.problem.C_positive)  # which Newton's method has not
+        advice = "use a smaller C, or NewtonClassifier, which does not mind the scale; "
+        if isinstance(self.certificate, JointCertificate):  # which PDM alone has
+            advice = "use a smaller C, "
+        if self.certificate.problem.hard_margin:  # which Newton's method has not
+            advice = ""
         digits = max(1, math.ceil(-math.log10(gap)) - 1) if 0 < gap < 1 else 1
         what = (
             "the margin is at least" if self.certificate.loss == "squared_hinge" else "1 / sqrt(objective) is at least"
@@ -98,7 +103,5 @@ class Outcome:
         return (
             f"{why} after {self.history[-1].time:.1f} s: the proven gap is {gap:.3g}, not "
             f"{self.certificate.epsilon:g}; {what} {max(0.0, 1 - gap):.{digits}%} of the best. "
-            f"To get closer, scale the features{ratio}, "
-            + ("" if hard_margin else "use a smaller C, or NewtonClassifier, which does not mind the scale; ")
-            + "or ask for a larger epsilon."
+            f"To get closer, scale the features{ratio}, {advice}or ask for a larger epsilon."
         )

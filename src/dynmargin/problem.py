@@ -38,9 +38,17 @@ class BinaryProblem:
     free_bias: bool = False
 
     @property
-    def intercept_unit(self) -> float:
-        """What the last coordinate of a model is multiplied by to be its intercept."""
-        return 1.0 if self.free_bias else self.rho
+    def hard_margin(self) -> bool:
+        """Whether no slack is allowed."""
+        return bool(np.isinf(self.C_positive))
+
+    def numbers(self) -> list[float]:
+        """Give the numbers that a digest is to cover."""
+        return [self.rho, self.C_positive, self.C_negative, float(self.loss == "hinge"), float(self.free_bias)]
+
+    def counts_shape(self, n_rows: int) -> tuple[int, ...]:
+        """Say of which shape counts are: one a row."""
+        return (n_rows,)
 
     def sides(self, y: Any, sample_weight: NDArray[np.float64] | None) -> NDArray[np.int8]:
         """+1 and -1 for the two sides, 0 for rows of zero weight, which are left out."""
@@ -48,6 +56,14 @@ class BinaryProblem:
         if sample_weight is not None:
             sides[sample_weight == 0] = 0
         return sides
+
+    def margins(self, scores: NDArray[np.float64], y: Any) -> NDArray[np.float64]:
+        """Give the scores of rows signed by their sides."""
+        return self.sides(y, None) * scores
+
+    def split(self, w: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+        """Take weights, the last coordinate of which is that of the bias, apart into weights and intercept."""
+        return w[:-1], float(w[-1]) * (1.0 if self.free_bias else self.rho)
 
     def to_core(self, sides: NDArray[np.int8], sample_weight: NDArray[np.float64] | None = None) -> _core.Problem:
         """State the problem over the rows that stand on these sides."""

@@ -1,7 +1,7 @@
 """A two-class problem over packed data, ready to be trained on and certified."""
 
 import math
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +65,8 @@ class OwnPace:
 class Task:
     """One label against the rest, over rows that several tasks may share."""
 
+    certificate_type: ClassVar[type[Certificate]] = Certificate
+
     def __init__(
         self,
         matrix: _core.Matrix,
@@ -108,7 +110,7 @@ class Task:
         """Prove what the best weights and the present counts of a run are worth; `bounds` are of a fresh check."""
         directional_margin = (bounds or trainer.check()).directional_margin
         indices, data = trainer.support()
-        counts = SparseCounts(indices, data, (self.matrix.n_rows,))
+        counts = SparseCounts(indices, data, self.problem.counts_shape(self.matrix.n_rows))
         w, scale = trainer.model()
 
         def scaled(factor: float) -> Certificate:
@@ -117,11 +119,11 @@ class Task:
                 self.problem,
                 self.core_problem,
                 self.digests,
-                w[:-1] * factor,
-                float(w[-1]) * factor * self.problem.intercept_unit,
+                *self.problem.split(w * factor),
                 counts,
                 epsilon=epsilon,
                 directional_margin=directional_margin,
+                certificate_type=self.certificate_type,
             )
 
         if scale > 0:

@@ -91,7 +91,8 @@ class Run:
     def __init__(self, task: Task, trainer: Trainer, plan: Plan, rules: Iterator[Any] | None) -> None:
         self.task = task
         self.trainer = trainer
-        if isinstance(trainer, _core.Trainer) and plan.stop == "certificate" and not plan.whole_run:
+        by_parts = plan.stop == "certificate" and not plan.whole_run
+        if by_parts and isinstance(trainer, _core.Trainer | _core.JointTrainer):
             trainer.prove_by_parts()
         self.plan = plan
         self.rules = rules
@@ -135,7 +136,9 @@ class Run:
         rule = next(self.rules, None)
         if rule is None:
             return "converged" if self.plan.stop == "convergence" else "stalled"
-        assert isinstance(self.trainer, _core.Trainer | _core.RescalingTrainer)  # only they have further rules
+        assert isinstance(
+            self.trainer, _core.Trainer | _core.JointTrainer | _core.RescalingTrainer
+        )  # only they have further rules
         self.trainer.set_rule(rule)
         return None
 

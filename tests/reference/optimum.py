@@ -1,6 +1,7 @@
 """The best margin itself, by an independent route: the exact solution of LinearSVC's objective by Newton's method."""
 
 import numpy as np
+from scipy.optimize import nnls
 
 
 def best_soft_margin(X, sides, rho, penalty, free_bias=False):
@@ -29,3 +30,13 @@ def best_soft_margin(X, sides, rho, penalty, free_bias=False):
             size /= 2
         w = w - size * step
     return 1 / np.sqrt(2 * objective(w))
+
+
+def best_joint_margin(Z):
+    """The distance of the convex hull of patterns from the origin, which is their best margin, by least squares.
+
+    min ‖(Z^T c, 1 - sum c)‖² over c >= 0 is g² / (1 + g²) for the distance g (Lawson and Hanson, chapter 23).
+    """
+    patterns = np.array(list(Z.values()))
+    _, residual = nnls(np.vstack([patterns.T, np.ones(len(patterns))]), np.append(np.zeros(patterns.shape[1]), 1.0))
+    return np.sqrt(residual**2 / (1 - residual**2))

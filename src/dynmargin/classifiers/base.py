@@ -21,6 +21,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from ..certificate import Certificate
+from ..joint.certificate import JointCertificate
 from ..matrix import as_matrix
 from ..model import LinearModel
 from ..one_vs_rest import binary_problems, shortfall, train_each
@@ -230,6 +231,7 @@ class MarginClassifier(Reports, CallbackSupportMixin, ClassifierMixin, BaseEstim
             fit_intercept=self.fit_intercept,
             intercept_scaling=self.intercept_scaling,
             class_weight=self.class_weight,
+            multi_class="crammer_singer" if isinstance(self.certificate_, JointCertificate) else "ovr",
         )
         for name in ("classes_", "coef_", "intercept_", "n_iter_", "n_features_in_", "feature_names_in_"):
             if hasattr(self, name):
@@ -268,22 +270,22 @@ class MarginClassifier(Reports, CallbackSupportMixin, ClassifierMixin, BaseEstim
         worst = max(outcomes, key=lambda outcome: outcome.certificate.gap)
         self.certificate_ = worst.certificate
         self.stop_reason_ = worst.stop_reason
-        self.coef_ = np.array([certificate.weights for certificate in self.certificates_])
-        self.intercept_ = np.array([certificate.intercept for certificate in self.certificates_])
+        self.coef_: NDArray[Any] = np.vstack([certificate.weights for certificate in self.certificates_])
+        self.intercept_ = np.hstack([certificate.intercept for certificate in self.certificates_])
         self.n_updates_ = sum(outcome.updates for outcome in outcomes)
         self.n_iter_ = max(outcome.passes for outcome in outcomes)
         self.history_ = [check for outcome in outcomes for check in outcome.history]
         counted = np.zeros(len(sides[0]), dtype=bool)
         for certificate in self.certificates_:
-            counted[certificate.counts.indices] = True
+            counted[certificate.counts.rows] = True
         self.support_ = np.flatnonzero(counted)
-        place = np.cumsum(counted) - 1  # of a row in support_
-        self.dual_coef_ = np.zeros((len(outcomes), len(self.support_)))
-        for row, outcome, side in zip(self.dual_coef_, outcomes, sides, strict=True):
-            counts, scale = outcome.certificate.counts, outcome.dual_scale
+        dual_coef = []
+        for outcome, side in zip(outcomes, sides, strict=True):
+            certificate, scale = outcome.certificate, outcome.dual_scale
             if scale is None:  # t / ‖a‖² scales a to the length of the optimum: a t / ‖a‖² = u / gamma_d there
-                upper_bound = outcome.certificate.upper_bound
-                scale = 1 / (upper_bound**2 * counts.sum()) if upper_bound > 0 else 0.0
-            row[place[counts.indices]] = scale * side[counts.indices] * counts.data
+                upper_bound = certificate.upper_bound
+                scale = 1 / (upper_bound**2 * certificate.counts.sum()) if upper_bound > 0 else 0.0
+            dual_coef.append(scale * certificate.signed_counts(side, self.support_))
+        self.dual_coef_ = np.vstack(dual_coef)
         if message := shortfall(outcomes, self.classes_):
             warn_caller(message)

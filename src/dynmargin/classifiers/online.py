@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import _fit_context
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
@@ -21,6 +22,15 @@ from .base import MarginClassifier
 Counts = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
+def _trains_classes_apart(classifier: Any) -> bool:
+    """Say whether classes are trained one by one, which is all that can go on from sums kept."""
+    if classifier.multi_class != "ovr":
+        raise AttributeError(
+            f"partial_fit and certify are for multi_class='ovr'; multi_class={classifier.multi_class!r} needs a fit"
+        )
+    return True
+
+
 class OnlineClassifier(MarginClassifier):
     """A classifier that can go on from where it is: with rows that pass by, or with another fit."""
 
@@ -30,10 +40,12 @@ class OnlineClassifier(MarginClassifier):
         "keep_counts": ["boolean"],
     }
 
+    multi_class: str
     warm_start: bool
     keep_counts: bool
     _streams: list[Stream] | None  # one a certificate; None after a fit that did not keep any
 
+    @available_if(_trains_classes_apart)
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(
         self, X: Any, y: Any, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
@@ -122,6 +134,7 @@ class OnlineClassifier(MarginClassifier):
                 delattr(self, name)
         return self
 
+    @available_if(_trains_classes_apart)
     def certify(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Certificate:
         """Prove what the model is worth on these rows, in one look at them; nothing is learnt.
 

@@ -5,11 +5,15 @@ from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar
 
-from sklearn.utils._param_validation import Interval
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Hidden, Interval, StrOptions
 
 from ..algorithms.pdm import train_pdm
+from ..joint.problem import JointProblem
 from ..online import Stream
 from ..outcome import Outcome
+from ..problem import BinaryProblem
 from ..schedule import Schedule
 from ..task import Task
 from ..training import Plan
@@ -40,6 +44,12 @@ class PDMClassifier(OnlineClassifier):
         The value of that feature: the paper's rho. A larger one regularises the intercept less.
     class_weight : dict, "balanced" or None, default=None
         Multiplies ``C`` by class, as in LinearSVC.
+    multi_class : {"ovr", "joint"}, default="ovr"
+        With more than two classes: train each against the rest, with a certificate for each, or all at once for the
+        joint margin, the smallest difference between the score of a row's own class and that of any other (Crammer and
+        Singer's problem, with squared slacks), with one certificate for the whole. A joint fit is one problem:
+        ``n_jobs`` has no meaning for it, and neither `partial_fit` nor ``warm_start`` is to be had. With two classes
+        both are the same.
     stop : {"certificate", "convergence"}, default="certificate"
         Stop as soon as the gap is proven, or, as in the paper, when a full pass finds no pattern misclassified.
     schedule : {"fast", "paper"} or Schedule, default="fast"
@@ -51,7 +61,8 @@ class PDMClassifier(OnlineClassifier):
     margin_floor : float, default=1e-4
         With ``C=inf``: give up when no margin above this fraction of the longest pattern can exist.
     n_jobs : int or None, default=None
-        Threads to train so many classes at once, -1 for one a core; the result is the same for any number.
+        Threads to train so many classes at once, -1 for one a core; the result is the same for any number. Ignored
+        with ``multi_class="joint"``.
     warm_start : bool, default=False
         Begin a fit with the counts of the previous `fit` or `partial_fit`, as far as their rows are still there. Rows
         are recognised by a digest of their values and their side, wherever they stand; counts of rows that have
@@ -74,11 +85,11 @@ class PDMClassifier(OnlineClassifier):
 
     Attributes
     ----------
-    certificate_ : Certificate or OnlineCertificate
+    certificate_ : Certificate, JointCertificate or OnlineCertificate
         What is proven about the model; with more than two classes the one with the largest gap. After `partial_fit`
         an `OnlineCertificate`: an upper bound for all rows seen, a margin only for those of the last call.
-    certificates_ : list of Certificate or OnlineCertificate
-        One a class, or a single one for two classes.
+    certificates_ : list of Certificate, JointCertificate or OnlineCertificate
+        One a class, or a single one for two classes or all at once.
     coef_ : array of shape (1, n_features) or (n_classes, n_features)
         The weights.
     intercept_ : array of shape (1,) or (n_classes,)
@@ -115,6 +126,14 @@ class PDMClassifier(OnlineClassifier):
     >>> bool(classifier.certificate_.verify(X, y))
     True
 
+    All classes at once, and what is proven about them together:
+
+    >>> from sklearn.datasets import load_iris
+    >>> X3, y3 = load_iris(return_X_y=True)
+    >>> joint = PDMClassifier(multi_class="joint", random_state=0).fit(X3, y3)
+    >>> joint.coef_.shape, bool(joint.certificate_.verify(X3, y3))
+    ((3, 4), True)
+
     Rows that pass by, and what is proven when they have:
 
     >>> stream = PDMClassifier()
@@ -130,6 +149,7 @@ class PDMClassifier(OnlineClassifier):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **OnlineClassifier._parameter_constraints,
         "eta": [Interval(Real, 1, None, closed="neither"), None],
+        "multi_class": [StrOptions({"ovr", "joint"}), Hidden(StrOptions({"crammer_singer"}))],
     }
 
     def __init__(
@@ -141,6 +161,7 @@ class PDMClassifier(OnlineClassifier):
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
         class_weight: Mapping[Any, float] | str | None = None,
+        multi_class: str = "ovr",
         stop: str = "certificate",
         schedule: str | Schedule = "fast",
         max_time: float | None = None,
@@ -158,6 +179,7 @@ class PDMClassifier(OnlineClassifier):
         self.fit_intercept = fit_intercept
         self.intercept_scaling = intercept_scaling
         self.class_weight = class_weight
+        self.multi_class = multi_class
         self.stop = stop
         self.schedule = schedule
         self.max_time = max_time
@@ -168,6 +190,22 @@ class PDMClassifier(OnlineClassifier):
         self.keep_counts = keep_counts
         self.random_state = random_state
         self.verbose = verbose
+
+    def _problems(
+        self, classes: NDArray[Any], y: NDArray[Any], sample_weight: NDArray[np.float64] | None
+    ) -> list[BinaryProblem]:
+        if self.multi_class == "crammer_singer":
+            raise ValueError(
+                "multi_class='crammer_singer' is LinearSVC's name; use multi_class='joint': the same margin, with "
+                "squared slacks"
+            )
+        if self.multi_class == "ovr" or len(classes) == 2:
+            return super()._problems(classes, y, sample_weight)
+        if self.warm_start:
+            raise ValueError("warm_start=True needs multi_class='ovr'")
+        rho = float(self.intercept_scaling) if self.fit_intercept else 0.0
+        weights = self._class_weights(classes, y, sample_weight)
+        return [JointProblem.of(classes, float(self.C), weights, rho)]  # type: ignore[list-item]  # stands in for one
 
     def _train(self, task: Task, plan: Plan) -> Outcome:
         outcome = train_pdm(task, plan, eta=self.eta, start=self._start(task))

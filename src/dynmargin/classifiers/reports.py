@@ -25,7 +25,7 @@ class Reports:
         -------
         pandas.DataFrame
             A row a check: time in seconds, passes, updates, margin, upper bound, gap, and the class that was trained
-            against the rest.
+            against the rest ("all" for a joint margin).
         """
         import pandas
 

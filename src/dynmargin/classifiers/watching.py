@@ -118,8 +118,8 @@ class Watch:
         nothing = np.zeros(self.estimator.n_features_in_)
         return {
             "classes_": self.classes,
-            "coef_": np.array([nothing if one is None else one.weights for one in self.certificates]),
-            "intercept_": np.array([-1.0 if one is None else one.intercept for one in self.certificates]),
+            "coef_": np.vstack([nothing if one is None else one.weights for one in self.certificates]),
+            "intercept_": np.hstack([-1.0 if one is None else one.intercept for one in self.certificates]),
             "certificates_": known,
             "certificate_": max(known, key=lambda certificate: certificate.gap),
         }

@@ -39,6 +39,6 @@ def run(arguments: argparse.Namespace) -> int:
         label = f" of class {label_text(certificate.problem.positive)}" if len(model.certificates) > 1 else ""
         counts = certificate.counts
         print(f"certificate{label}\n  {certificate}")
-        print(f"  counts on {counts.nnz} of {counts.shape[0]} rows, {counts.sum()} in all")
+        print(f"  counts on {len(counts.rows)} of {counts.shape[0]} rows, {counts.sum()} in all")
         print(f"  data {certificate.data_digest:016x}, whatever its order {certificate.rows_digest:016x}")
     return DONE

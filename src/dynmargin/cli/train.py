@@ -73,6 +73,12 @@ def add_to(commands: Any) -> None:
     add("-c", type=positive, default=1.0, metavar="C", dest="C", help="price of a squared slack (default 1), or inf")
     add("-B", type=finite, default=1.0, metavar="BIAS", dest="bias", help="constant feature (default 1); -1 for none")
     add("-wLABEL", metavar="WEIGHT", dest="_", help="multiply C for the class LABEL, as in -w-1 5")
+    add(
+        "--multi-class",
+        choices=("ovr", "joint"),
+        default="ovr",
+        help="several classes: each against the rest (ovr, the default), or all at once (joint)",
+    )
     add("--max-time", type=positive, metavar="SECONDS", help="stop then, with what has been reached")
     add("--seed", type=int, default=0, help="the same seed gives the same result (default 0)")
     add("-v", "--validate", type=several, metavar="K", help="cross-validate with K folds; no model is written")
@@ -117,6 +123,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.C,
         max(0.0, arguments.bias),
         arguments.class_weights,
+        arguments.multi_class,
         arguments.max_time,
         arguments.seed,
     )
@@ -169,7 +176,8 @@ def train(arguments: argparse.Namespace, dataset: "Dataset", settings: "Settings
     from ..fitting import classes_of, fit, label_text
 
     classes = classes_of(dataset)
-    labels = [label_text(label) for label in classes] if len(classes) > 2 else []
+    one_by_one = len(classes) > 2 and settings.multi_class == "ovr"
+    labels = [label_text(label) for label in classes] if one_by_one else []
     with nullcontext() if arguments.quiet else Live(settings.epsilon, labels):
         found = fit(dataset, settings, notice)
     if found.shortfall:

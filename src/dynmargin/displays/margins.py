@@ -14,17 +14,17 @@ Values = NDArray[np.float64]
 def margins_of_rows(certificate: Certificate, X: Any, y: Any) -> Values:
     """Give the signed distance of every row from the decision boundary, in the units of the certified margin.
 
-    That is l_k (w x_k + b) / ‖a‖, with the length ‖a‖ that the certified margin has been divided by: for the hard
-    margin (and the geometric one) that of the weights with the augmented coordinate b / rho; for the soft margin, whose
-    slacks are coordinates of a, the square root of twice the objective, 1 / margin.
+    That is l_k (w x_k + b) / ‖a‖ (for a joint margin what its own class scores more than any other, over ‖a‖), with the
+    length ‖a‖ that the certified margin has been divided by: for the hard margin (and the geometric one) that of the
+    weights with the augmented coordinate b / rho; for the soft margin, whose slacks are coordinates of a, the square
+    root of twice the objective, 1 / margin.
     """
     problem = certificate.problem
-    signs = problem.sides(y, None)
-    scores = signs * (np.asarray(X @ certificate.weights).ravel() + certificate.intercept)
-    if np.isfinite(problem.C_positive) and certificate.margin > 0:
+    scores = problem.margins(np.asarray(X @ certificate.weights.T) + certificate.intercept, y)
+    if not problem.hard_margin and certificate.margin > 0:
         margins: Values = scores * certificate.margin
         return margins
-    augmented = certificate.intercept / problem.rho if problem.rho > 0 else 0.0
+    augmented = np.linalg.norm(certificate.intercept) / problem.rho if problem.rho > 0 else 0.0
     length = float(np.hypot(np.linalg.norm(certificate.weights), augmented))
     return scores / length if length > 0 else scores
 

@@ -1,0 +1,1 @@
+"""One problem for all classes at once, and what is proven about it."""

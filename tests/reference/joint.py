@@ -1,0 +1,42 @@
+"""Kesler's construction, written out: every wrong class of a row is a pattern of the joint space."""
+
+import numpy as np
+
+from .presentation import Run
+
+
+def joint_patterns(X, y, n_classes, rho, delta):
+    """z_kr: [x_k, rho] in the block of its class, minus that in the block of r, Delta_k e_k; keyed by (k, r)."""
+    augmented = np.column_stack([X, np.full(len(X), rho)])
+    extension = np.diag(np.broadcast_to(np.asarray(delta, float), len(X)))
+    patterns = {}
+    for k, right in enumerate(y):
+        for wrong in range(n_classes):
+            if wrong != right:
+                blocks = np.zeros((n_classes, augmented.shape[1]))
+                blocks[right], blocks[wrong] = augmented[k], -augmented[k]
+                patterns[k, wrong] = np.append(blocks.ravel(), extension[k])
+    return patterns
+
+
+class JointRun(Run):
+    """Rows are what is presented: a visit presents the wrong class of a row that scores most, the first of several."""
+
+    def __init__(self, Z, n_rows, rule, schedule, seed, max_updates):
+        self.of_row = [[(key, z) for key, z in Z.items() if key[0] == k] for k in range(n_rows)]
+        one_a_row = np.array([patterns[0][1] for patterns in self.of_row])  # all of a row have the same length
+        super().__init__(one_a_row, [1] * n_rows, rule, schedule, seed, max_updates)
+
+    def present(self, members, width, single=False):
+        gathered, updated = [], False
+        for k in members:
+            if self.made >= self.max_updates:
+                self.stopped = True
+                break
+            key, z = min(self.of_row[k], key=lambda pattern: self.a @ pattern[1])
+            if self.rule.score(self.a, self.t, z) <= width * self.rule.threshold(self.a, self.t):
+                gathered.append(k)
+            if self.rule.misclassified(self.a, self.t, z):
+                self.update(key, z, single)
+                updated = True
+        return gathered, updated
