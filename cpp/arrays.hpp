@@ -44,6 +44,17 @@ NumpyVector<T> to_numpy(std::vector<T> values) {
   return NumpyVector<T>(kept->data(), {kept->size()}, owner);
 }
 
+// The places of what is not zero, and what stands there.
+inline std::pair<NumpyVector<std::int64_t>, NumpyVector<std::int64_t>> nonzeros(const std::vector<std::int64_t>& all) {
+  std::vector<std::int64_t> places, values;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (all[i] == 0) continue;
+    places.push_back(static_cast<std::int64_t>(i));
+    values.push_back(all[i]);
+  }
+  return {to_numpy(std::move(places)), to_numpy(std::move(values))};
+}
+
 inline void require_rows(const dynmargin::PackedRows& rows, const dynmargin::Problem& problem) {
   if (static_cast<std::int64_t>(problem.sides.size()) != rows.n_rows)
     throw std::invalid_argument("the problem and the rows differ in length");

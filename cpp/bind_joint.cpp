@@ -92,21 +92,11 @@ void bind_joint_trainer(nb::module_& m) {
       .def_prop_ro("upper_bound", &JointTrainer::upper_bound)
       .def_prop_ro("norm2", [](const JointTrainer& self) { return self.state().totals.norm2; })
       .def(
-          "support",
-          [](const JointTrainer& self) {
-            std::vector<std::int64_t> places, counts;
-            for (std::size_t i = 0; i < self.state().counts.size(); ++i) {
-              const std::int64_t count = self.proving_count(i);
-              if (count == 0) continue;
-              places.push_back(static_cast<std::int64_t>(i));
-              counts.push_back(count);
-            }
-            return std::pair{to_numpy(std::move(places)), to_numpy(std::move(counts))};
-          },
+          "support", [](const JointTrainer& self) { return nonzeros(self.proving_counts()); },
           "The places row * n_classes + wrong class with a count in the upper bound of the last check, and their "
           "counts.")
       .def("prove_by_parts", &JointTrainer::prove_by_parts,
-           "Let the upper bound come from the recent part of the run where that is better.")
+           "Let the upper bound come from a mixture of two parts of the run where that is better.")
       .def(
           "model",
           [](const JointTrainer& self) {

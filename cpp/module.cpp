@@ -225,17 +225,7 @@ void bind_training(nb::module_& m) {
       .def_prop_ro("upper_bound", &Trainer::upper_bound)
       .def_prop_ro("norm2", [](const Trainer& self) { return self.state().totals.norm2; })
       .def(
-          "support",
-          [](const Trainer& self) {
-            std::vector<std::int64_t> rows, counts;
-            for (std::size_t k = 0; k < self.state().patterns.size(); ++k) {
-              const std::int64_t count = self.proving_count(k);
-              if (count == 0) continue;
-              rows.push_back(static_cast<std::int64_t>(k));
-              counts.push_back(count);
-            }
-            return std::pair{to_numpy(std::move(rows)), to_numpy(std::move(counts))};
-          },
+          "support", [](const Trainer& self) { return nonzeros(self.proving_counts()); },
           "Rows with a count in the upper bound of the last check, and their counts.")
       .def("prove_by_parts", &Trainer::prove_by_parts,
            "Let the upper bound come from a mixture of two parts of the run where that is better.")

@@ -35,24 +35,26 @@ def core_problem(y, K, rho, delta, weight=None):
     return _core.JointProblem((y + 1).astype(np.int32), rho, np.full(K, C), weight)
 
 
-def joint_run(problem, eps, schedule, seed, max_updates=UPDATES, seconds=1.0, sparse=False):
+def joint_run(problem, eps, schedule, seed, max_updates=UPDATES, seconds=1.0, sparse=False, by_parts=False):
     X, y, K, rho, delta = problem
     rows = _core.pack(as_matrix(sp.csr_array(X)) if sparse else _core.dense(X))
     problem = core_problem(y, K, rho, delta)
     trainer = _core.JointTrainer(rows, problem, _core.DynamicMargin(eps), schedule.to_core(), seed)
     trainer.record_updates()
+    if by_parts:
+        trainer.prove_by_parts()
     event = _core.Event.slice_over
     while trainer.full_passes < PASSES and event in ONGOING:
         event = trainer.advance(seconds, max_updates)
     return trainer, event
 
 
-@given(joint_problems(), schedules, accuracies, st.integers(0, 2**40))
-@settings(max_examples=500)
-def test_the_same_updates(problem, schedule, eps, seed):
-    trainer, _ = joint_run(problem, eps, schedule, seed)
+@given(joint_problems(), schedules, accuracies, st.integers(0, 2**40), st.booleans())
+@settings(max_examples=600)
+def test_the_same_updates(problem, schedule, eps, seed, by_parts):
+    trainer, _ = joint_run(problem, eps, schedule, seed, by_parts=by_parts)
     Z = joint_patterns(*problem)
-    reference = JointRun(Z, len(problem[0]), DynamicMargin(eps), schedule, seed, UPDATES)
+    reference = JointRun(Z, len(problem[0]), DynamicMargin(eps), schedule, seed, UPDATES, by_parts)
     reference.run(PASSES)
     reference.updates = [(*key, count) for key, count in reference.updates]
     agree(trainer, reference)
@@ -92,7 +94,7 @@ def test_two_classes_are_the_two_class_problem(problem, schedule, eps, seed):
 @given(joint_problems(), schedules, st.integers(0, 2**40))
 @settings(max_examples=100)
 def test_the_counts_of_a_check_prove_its_upper_bound(problem, schedule, seed):
-    """Also where they are those of the recent part of the run only."""
+    """Also where they are a mixture of parts of the run."""
     X, y, K, rho, delta = problem
     rows, core = _core.pack(_core.dense(X)), core_problem(y, K, rho, delta)
     trainer = _core.JointTrainer(rows, core, _core.DynamicMargin(1 / 64), schedule.to_core(), seed)

@@ -82,6 +82,32 @@ class Patterns {
   double rho_;
 };
 
+// The state as TwoParts sees it: the bias is the last coordinate.
+inline std::vector<double> coordinates(const State& a) {
+  std::vector<double> all(a.w);
+  all.push_back(a.bias);
+  return all;
+}
+
+inline std::vector<std::int64_t> counts(const State& a) {
+  std::vector<std::int64_t> n(a.patterns.size());
+  for (std::size_t k = 0; k < n.size(); ++k) n[k] = a.patterns[k].count;
+  return n;
+}
+
+inline void assign(State& a, const std::vector<double>& coordinates, const std::vector<std::int64_t>& counts) {
+  std::copy_n(coordinates.begin(), a.w.size(), a.w.begin());
+  a.bias = coordinates.back();
+  for (std::size_t k = 0; k < counts.size(); ++k) a.patterns[k].count = counts[k];
+}
+
+inline double extended_product(const State& a, const std::vector<std::int64_t>& n, const std::vector<std::int64_t>& m) {
+  double sum = 0;
+  for (std::size_t k = 0; k < n.size(); ++k)
+    sum += static_cast<double>(n[k]) * static_cast<double>(m[k]) * a.patterns[k].delta2;
+  return sum;
+}
+
 // ‖a‖² from scratch: the running value gathers rounding errors.
 template <class Count>
 double recomputed_norm2(const BasicState<Count>& a) {

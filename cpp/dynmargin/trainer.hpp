@@ -84,8 +84,8 @@ class Trainer {
   // the schedule says so.
   void prove_by_parts() { proves_by_parts_ = true; }
 
-  // The count of row k in the upper bound of the last check.
-  std::int64_t proving_count(std::size_t k) const { return parts_.count(state_, k); }
+  // The counts in the upper bound of the last check.
+  std::vector<std::int64_t> proving_counts() const { return parts_.proving_counts(state_); }
 
   // Another accuracy for the same run: legitimate, because what was misclassified under a larger eps is under a smaller
   // one too (Section 3).
@@ -233,7 +233,7 @@ class Trainer {
   bool mixing_;
   State state_;
   LowerBound lower_bound_;
-  TwoParts parts_;
+  TwoParts<State> parts_;
   bool proves_by_parts_ = false;
   std::int64_t next_cut_ = 1;  // full passes
   ActiveSets sets_;

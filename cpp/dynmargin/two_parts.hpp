@@ -15,40 +15,40 @@
 #include <utility>
 #include <vector>
 
-#include "patterns.hpp"
+#include "state.hpp"
 
 namespace dynmargin {
 
+// AnyState gives its coordinates and counts as vectors (`coordinates`, `counts`), takes them back (`assign`), and knows
+// what counts n and m contribute to a.b in the extension (`extended_product`).
+template <class AnyState>
 class TwoParts {
  public:
-  void cut(const State& a) {
-    before_ = {a.w, a.bias, a.totals.t, {}};
-    for (const Pattern& y : a.patterns) before_.counts.push_back(y.count);
+  void cut(const AnyState& a) {
+    before_ = {coordinates(a), counts(a), a.totals.t};
     before_times_ = since_times_ = 1;
   }
 
   // The best bound of a mixture.
-  double bound(const State& a, double norm2) {
+  double bound(const AnyState& a, double norm2) {
     before_times_ = since_times_ = 1;
     double best = std::sqrt(norm2) / a.totals.t;
     const double t_since = a.totals.t - before_.t;
     if (before_.t == 0 || t_since == 0) return best;
-    double before2 = before_.bias * before_.bias, across = before_.bias * (a.bias - before_.bias);
-    for (std::size_t j = 0; j < a.w.size(); ++j) {
-      before2 += before_.w[j] * before_.w[j];
-      across += before_.w[j] * (a.w[j] - before_.w[j]);
-    }
-    for (std::size_t k = 0; k < before_.counts.size(); ++k) {
-      const auto n = static_cast<double>(before_.counts[k]);
-      before2 += n * n * a.patterns[k].delta2;
-      across += n * (static_cast<double>(a.patterns[k].count) - n) * a.patterns[k].delta2;
+    const auto all = coordinates(a);
+    const auto n = counts(a);
+    double before2 = extended_product(a, before_.counts, before_.counts);
+    double across = extended_product(a, before_.counts, n) - before2;
+    for (std::size_t j = 0; j < all.size(); ++j) {
+      before2 += before_.coordinates[j] * before_.coordinates[j];
+      across += before_.coordinates[j] * (all[j] - before_.coordinates[j]);
     }
     const double since2 = norm2 - before2 - 2 * across;
     for (int p = 0; p <= most_times; ++p)
       for (int r = 1; r <= most_times; ++r) {
-        const double mixed2 = p * p * before2 + 2 * p * r * across + r * r * since2;
-        const double bound = std::sqrt(mixed2) / (p * before_.t + r * t_since);
-        if (!(bound < (1 - worthwhile) * best)) continue;
+        const double mixed2 = p * p * before2 + 2 * p * r * across + r * r * since2, t = p * before_.t + r * t_since;
+        const double bound = std::sqrt(mixed2) / t;
+        if (!(bound < (1 - worthwhile) * best) || t > largest_count) continue;
         best = bound;
         before_times_ = p;
         since_times_ = r;
@@ -56,21 +56,21 @@ class TwoParts {
     return best;
   }
 
-  // The counts that prove the bound asked for last.
-  std::int64_t count(const State& a, std::size_t k) const {
-    return mixed(before_.t == 0 ? 0 : before_.counts[k], a.patterns[k].count);
+  // The counts that prove the bound asked for last, at this state.
+  std::vector<std::int64_t> proving_counts(const AnyState& a) const {
+    std::vector<std::int64_t> n = counts(a);
+    if (before_times_ != 1 || since_times_ != 1) mix_into(n, before_.counts);
+    return n;
   }
 
-  // Makes the mixture that proves most the state, as long as the counts have room; returns what the two parts were
-  // multiplied by.
-  std::pair<int, int> mix(State& a) {
+  // Makes the mixture that proves most the state; returns what the two parts were multiplied by.
+  std::pair<int, int> mix(AnyState& a) {
     bound(a, recomputed_norm2(a));
-    if (before_times_ == since_times_ || mixed(before_.t, a.totals.t) > largest_count) return {1, 1};
-    for (std::size_t j = 0; j < a.w.size(); ++j) a.w[j] = mixed(before_.w[j], a.w[j]);
-    for (std::size_t k = 0; k < a.patterns.size(); ++k) a.patterns[k].count = count(a, k);
-    a.bias = mixed(before_.bias, a.bias);
-    a.totals.t = mixed(before_.t, a.totals.t);
-    a.totals.norm2 = recomputed_norm2(a);
+    if (before_times_ == 1 && since_times_ == 1) return {1, 1};
+    std::vector<double> all = coordinates(a);
+    mix_into(all, before_.coordinates);
+    assign(a, all, proving_counts(a));
+    a.totals = {mixed(before_.t, a.totals.t), recomputed_norm2(a)};
     return {before_times_, since_times_};
   }
 
@@ -83,10 +83,15 @@ class TwoParts {
     return before_times_ * before + since_times_ * (all - before);
   }
 
+  template <class Number>
+  void mix_into(std::vector<Number>& all, const std::vector<Number>& before) const {
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = mixed(before[i], all[i]);
+  }
+
   struct Part {
-    std::vector<double> w;
-    double bias = 0, t = 0;
+    std::vector<double> coordinates;
     std::vector<std::int64_t> counts;
+    double t = 0;
   };
 
   Part before_;

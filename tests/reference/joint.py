@@ -22,10 +22,10 @@ def joint_patterns(X, y, n_classes, rho, delta):
 class JointRun(Run):
     """Rows are what is presented: a visit presents the wrong class of a row that scores most, the first of several."""
 
-    def __init__(self, Z, n_rows, rule, schedule, seed, max_updates):
+    def __init__(self, Z, n_rows, rule, schedule, seed, max_updates, proves_by_parts=False):
         self.of_row = [[(key, z) for key, z in Z.items() if key[0] == k] for k in range(n_rows)]
         one_a_row = np.array([patterns[0][1] for patterns in self.of_row])  # all of a row have the same length
-        super().__init__(one_a_row, [1] * n_rows, rule, schedule, seed, max_updates)
+        super().__init__(one_a_row, [1] * n_rows, rule, schedule, seed, max_updates, proves_by_parts)
 
     def present(self, members, width, single=False):
         gathered, updated = [], False

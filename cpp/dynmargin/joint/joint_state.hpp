@@ -8,6 +8,8 @@
 #pragma once
 
 #include <cstdint>
+#include <numeric>
+#include <utility>
 #include <vector>
 
 #include "../state.hpp"
@@ -43,6 +45,30 @@ struct JointState {
     }
   }
 };
+
+// The state as TwoParts sees it.
+inline const std::vector<double>& coordinates(const JointState& a) { return a.w.values; }
+inline const std::vector<std::int64_t>& counts(const JointState& a) { return a.counts; }
+
+// n_k = sum_r n_kr
+inline std::int64_t count_of_row(const std::vector<std::int64_t>& counts, std::size_t k, std::size_t n_classes) {
+  return std::accumulate(counts.begin() + k * n_classes, counts.begin() + (k + 1) * n_classes, std::int64_t{0});
+}
+
+inline void assign(JointState& a, std::vector<double> coordinates, std::vector<std::int64_t> counts) {
+  a.w.values = std::move(coordinates);
+  a.counts = std::move(counts);
+  for (std::size_t k = 0; k < a.rows.size(); ++k) a.rows[k].count = count_of_row(a.counts, k, a.w.n_classes);
+}
+
+inline double extended_product(const JointState& a, const std::vector<std::int64_t>& n,
+                               const std::vector<std::int64_t>& m) {
+  double sum = 0;
+  for (std::size_t k = 0; k < a.rows.size(); ++k)
+    sum += static_cast<double>(count_of_row(n, k, a.w.n_classes)) *
+           static_cast<double>(count_of_row(m, k, a.w.n_classes)) * a.rows[k].delta2;
+  return sum;
+}
 
 // ‖A‖² from scratch: the running value gathers rounding errors.
 inline double recomputed_norm2(const JointState& a) {

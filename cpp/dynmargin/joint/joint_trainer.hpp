@@ -16,8 +16,8 @@
 
 #include "../rules/dynamic_margin.hpp"
 #include "../slices.hpp"
+#include "../two_parts.hpp"
 #include "joint_lower_bound.hpp"
-#include "joint_recent.hpp"
 
 namespace dynmargin {
 
@@ -30,6 +30,7 @@ class JointTrainer {
         rule_(rule),
         single_updates_first_(schedule.single_updates_first),
         refinement_(schedule.refinement),
+        mixing_(schedule.mixing),
         state_(*packed_, *problem_),
         lower_bound_(*packed_, *problem_),
         scores_(state_.w.stride),
@@ -49,16 +50,16 @@ class JointTrainer {
     return std::visit(
         [&](const auto& rows) {
           const double norm2 = recomputed_norm2(state_), smallest = lower_bound_.look(rows, state_);
-          return Bounds{lower_bound_.margin(), recent_.bound(state_, norm2), smallest / std::sqrt(norm2)};
+          return Bounds{lower_bound_.margin(), parts_.bound(state_, norm2), smallest / std::sqrt(norm2)};
         },
         packed_->rows);
   }
 
-  // Lets the upper bound come from the recent part of the run where that is better.
-  void prove_by_parts() { forgetful_ = true; }
+  // Lets the upper bound come from a mixture of two parts of the run; see Trainer.
+  void prove_by_parts() { proves_by_parts_ = true; }
 
-  // The count of a place in the upper bound of the last check.
-  std::int64_t proving_count(std::size_t place) const { return recent_.count(state_, place); }
+  // The counts in the upper bound of the last check, places as in JointState::counts.
+  std::vector<std::int64_t> proving_counts() const { return parts_.proving_counts(state_); }
 
   // Another accuracy for the same run; see Trainer.
   void set_rule(DynamicMargin rule) { rule_ = rule; }
@@ -156,6 +157,20 @@ class JointTrainer {
     a.norm2 *= factor * factor;
   }
 
+  // Done whenever the run has doubled; see Trainer.
+  void cut_run() {
+    if (mixing_) {
+      const double t = state_.totals.t;
+      const auto [before, since] = parts_.mix(state_);
+      not_made_ += state_.totals.t - t;
+      for (std::size_t i = 0; i < recorded_.size(); ++i)
+        std::get<2>(recorded_[i]) *= i < recorded_at_cut_ ? before : since;
+    }
+    parts_.cut(state_);
+    next_cut_ = 2 * full_passes_;
+    recorded_at_cut_ = recorded_.size();
+  }
+
   Event finish_pass() {
     const bool full = sets_.full(), updated = sets_.pass().updated;
     if (sets_.first_full_pass() && updated) refine();
@@ -167,7 +182,7 @@ class JointTrainer {
     if (sets_.full()) state_.totals.norm2 = recomputed_norm2(state_);  // see Trainer
     if (!full) return upper_bound() <= awaited_bound_ ? Event::bound_met : Event::slice_over;
     ++full_passes_;
-    if (forgetful_) recent_.full_pass(state_, full_passes_);
+    if (proves_by_parts_ && updated && full_passes_ >= next_cut_) cut_run();
     return updated ? Event::full_pass : Event::converged;
   }
 
@@ -176,10 +191,12 @@ class JointTrainer {
   DynamicMargin rule_;
   bool single_updates_first_;
   double refinement_;
+  bool mixing_;
   JointState state_;
   JointLowerBound lower_bound_;
-  JointRecent recent_;
-  bool forgetful_ = false;
+  TwoParts<JointState> parts_;
+  bool proves_by_parts_ = false;
+  std::int64_t next_cut_ = 1;   // full passes
   std::vector<double> scores_;  // of the row in hand
   ActiveSets sets_;
   std::int64_t visits_ = 0, full_passes_ = 0;
@@ -187,6 +204,7 @@ class JointTrainer {
   double not_made_ = 0;  // what t has grown by without an update
   bool recording_ = false;
   std::vector<Update> recorded_;
+  std::size_t recorded_at_cut_ = 0;
 };
 
 }  // namespace dynmargin
