@@ -15,7 +15,7 @@ from reference.rules import DynamicMargin, FixedMargin
 
 from dynmargin import Schedule, _core
 
-PASSES, UPDATES = 6, 3000
+PASSES, UPDATES = 9, 3000  # runs are cut after 1, 2, 4 and 8 full passes
 ONGOING = (_core.Event.slice_over, _core.Event.full_pass)
 
 

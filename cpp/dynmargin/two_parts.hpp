@@ -29,8 +29,8 @@ class TwoParts {
     before_times_ = since_times_ = 1;
   }
 
-  // The best bound of a mixture.
-  double bound(const AnyState& a, double norm2) {
+  // The best bound of a mixture with t up to this.
+  double bound(const AnyState& a, double norm2, double most_t = largest_count) {
     before_times_ = since_times_ = 1;
     double best = std::sqrt(norm2) / a.totals.t;
     const double t_since = a.totals.t - before_.t;
@@ -48,7 +48,7 @@ class TwoParts {
       for (int r = 1; r <= most_times; ++r) {
         const double mixed2 = p * p * before2 + 2 * p * r * across + r * r * since2, t = p * before_.t + r * t_since;
         const double bound = std::sqrt(mixed2) / t;
-        if (!(bound < (1 - worthwhile) * best) || t > largest_count) continue;
+        if (!(bound < (1 - worthwhile) * best) || t > most_t) continue;
         best = bound;
         before_times_ = p;
         since_times_ = r;
@@ -64,8 +64,12 @@ class TwoParts {
   }
 
   // Makes the mixture that proves most the state; returns what the two parts were multiplied by.
-  std::pair<int, int> mix(AnyState& a) {
-    bound(a, recomputed_norm2(a));
+  //
+  // The larger the counts, the smaller a step that an update is. At first that is welcome; in a long run it would add
+  // up to standing still, so then t has to stay within twice the updates that were made. (Breast cancer to 0.1 %: 247
+  // full passes without this, 21 with it, 24 without mixing.)
+  std::pair<int, int> mix(AnyState& a, std::int64_t full_passes, double updates_made) {
+    bound(a, recomputed_norm2(a), full_passes < 8 ? largest_count : 2 * updates_made);
     if (before_times_ == 1 && since_times_ == 1) return {1, 1};
     std::vector<double> all = coordinates(a);
     mix_into(all, before_.coordinates);

@@ -25,14 +25,14 @@ class Generator:
             items[i - 1], items[j] = items[j], items[i - 1]
 
 
-def best_mixture(a1, t1, a2, t2):
+def best_mixture(a1, t1, a2, t2, most_t):
     """Whole numbers p and r for the lowest bound |p a1 + r a2| / (p t1 + r t2); larger ones only if they gain."""
     best, found = np.linalg.norm(a1 + a2) / (t1 + t2), (1, 1)
     for p in range(5):
         for r in range(1, 5):
             a = p * a1 + r * a2
             bound = np.sqrt(a @ a) / (p * t1 + r * t2)
-            if bound < (1 - 1e-5) * best:
+            if bound < (1 - 1e-5) * best and p * t1 + r * t2 <= most_t:
                 best, found = bound, (p, r)
     return found
 
@@ -86,7 +86,7 @@ class Run:
         """Whenever the run has doubled: go on from the whole-number mixture of its two parts that proves most."""
         if self.before is not None and self.schedule.mixing:
             updates, a, t = self.before
-            p, r = best_mixture(a, t, self.a - a, self.t - t)
+            p, r = best_mixture(a, t, self.a - a, self.t - t, np.inf if self.full_passes < 8 else 2 * self.made)
             self.a, self.t = p * a + r * (self.a - a), p * t + r * (self.t - t)
             self.updates = [(k, n * (p if i < updates else r)) for i, (k, n) in enumerate(self.updates)]
         self.before = len(self.updates), self.a, self.t

@@ -161,7 +161,7 @@ class JointTrainer {
   void cut_run() {
     if (mixing_) {
       const double t = state_.totals.t;
-      const auto [before, since] = parts_.mix(state_);
+      const auto [before, since] = parts_.mix(state_, full_passes_, updates());
       not_made_ += state_.totals.t - t;
       for (std::size_t i = 0; i < recorded_.size(); ++i)
         std::get<2>(recorded_[i]) *= i < recorded_at_cut_ ? before : since;
