@@ -106,3 +106,12 @@ def test_a_flat_margin_is_not_the_end(seed):
     X, y = make_classification(5000, 30, class_sep=0.3, n_informative=15, random_state=seed)
     X[:, :15] = (np.random.default_rng(seed).random((5000, 15)) < 0.001) * (30 + 3 * X[:, :15])
     assert NewtonClassifier(1e-7, C=10, random_state=seed).fit(X, y).certificate_.achieved
+
+
+@pytest.mark.parametrize("C", [1.0, 1e4])
+def test_few_dear_slacks_take_few_steps(digits, C):
+    """Near separability: steps from far away would be tiny."""
+    X, y = digits
+    classifier = NewtonClassifier(C=C, random_state=0).fit(X, y == 6)
+    assert classifier.certificate_.achieved
+    assert classifier.n_iter_ < 60

@@ -137,7 +137,7 @@ def test_a_callback_may_want_no_more_classes(three_digits):
         def on_fit_task_end(self, estimator, context):
             return context.task_name == "class"
 
-    classifier = PDMClassifier(0.001, random_state=0).set_callbacks(FirstClassOnly()).fit(*three_digits)
+    classifier = PDMClassifier(1e-4, random_state=0).set_callbacks(FirstClassOnly()).fit(*three_digits)
     checks = [check.problem for check in classifier.history_]
     assert checks.count(0) > 2
     assert checks.count(1) == checks.count(2) == 2

@@ -14,6 +14,14 @@ Vector = NDArray[np.float64]
 SUBSET_FRACTION = 16  # with many more rows than columns, begin on every 16th row
 SUBSET_STEPS = 5
 
+# Where slacks are dear and few are needed, Newton's steps from far away are tiny: they soon meet a row that changes
+# sides. So begin with slacks that cost less, near the solution of that let them cost ten times as much, and so on.
+# (Digits, 6 or not, C=100: 23 steps instead of 1,642.)
+STIFF = 3000.0  # mean squared length over Delta²: above this
+SOFT = 100.0  # begin with this
+CLOSE_ENOUGH = 0.1  # a gap to go on from
+MOST_SOFT_STEPS = 60  # at each price
+
 
 def train_newton(task: Task, plan: Plan) -> Outcome:
     """Run Newton's method; for soft margins only."""
@@ -26,10 +34,17 @@ class NewtonTrainer(OwnPace):
     """A run of Newton's method, with the interface of the core's trainer: one step a full pass."""
 
     def __init__(self, task: Task, seed: int) -> None:
+        self.task = task
         self.members = np.flatnonzero(task.sides).astype(np.uint32)
-        self.point = _core.Newton(task.rows, task.core_problem, self.members, self._start(task, seed))
+        stiffness = _core.stiffness(task.rows, task.core_problem)
+        self.price = SOFT / stiffness if stiffness > STIFF else 1.0  # of a slack, as a part of what it really costs
+        self._begin_at(self._start(task, seed))
         self.full_passes = self.updates = 0
         self.best_margin, self.best_upper_bound = -np.inf, np.inf
+
+    def _begin_at(self, w: Vector) -> None:
+        self.point = _core.Newton(self.task.rows, self.task.core_problem, self.members, w, self.price)
+        self.steps_left = MOST_SOFT_STEPS
 
     def _start(self, task: Task, seed: int) -> Vector:
         """Begin at the solution on a subset of the rows when that costs little, else at zero."""
@@ -47,7 +62,9 @@ class NewtonTrainer(OwnPace):
         """Make one step, however long it takes."""
         if self.updates >= max_updates:
             return _core.Event.max_updates
-        if self.full_passes > 0:  # the starting point deserves a look too
+        if self.price < 1:
+            return self._approach()
+        if np.isfinite(self.best_upper_bound):  # the starting point deserves a look too
             self.point.step()
             self.updates += 1
         self.full_passes += 1
@@ -56,6 +73,18 @@ class NewtonTrainer(OwnPace):
         self.best_margin = max(self.best_margin, self.point.margin)
         self.best_upper_bound = min(self.best_upper_bound, self.point.upper_bound)
         return _core.Event.full_pass if better else _core.Event.converged
+
+    def _approach(self) -> _core.Event:
+        """Make one step of those where slacks cost less; there is nothing to look at yet."""
+        if self.steps_left > 0 and self.point.margin < (1 - CLOSE_ENOUGH) * self.point.upper_bound:
+            self.point.step()
+            self.updates += 1
+            self.full_passes += 1
+            self.steps_left -= 1
+        else:
+            self.price = min(1.0, 10 * self.price)
+            self._begin_at(self.point.w())
+        return _core.Event.slice_over
 
     def check(self) -> Bounds:
         """Give the bounds of the moment; the weights with their slacks are the state, so its margin is the margin."""
