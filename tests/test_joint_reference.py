@@ -324,3 +324,12 @@ def test_not_a_number_and_intercepts_from_nowhere_prove_nothing():
             rows = X.copy()
             rows[1, 0] = broken
             assert _core.margin_of_weights(_core.dense(rows), problem, W, np.zeros(3))[0] == -np.inf
+
+
+def test_sums_that_cancel_are_enclosed():
+    """The computed sum is zero, the true one is not."""
+    X = np.array([1.0, 2.0**-60, 2.0**-120, -1.0, -(2.0**-60)])[:, None]
+    problem = _core.JointProblem(np.ones(5, np.int32), 0.0, np.full(2, np.inf))
+    places, counts = np.arange(5) * 2 + 1, np.ones(5, np.int64)
+    value, error = _core.bound_of_counts(_core.dense(X), problem, places, counts)
+    assert value + error >= np.sqrt(2) * 2.0**-120 / 5

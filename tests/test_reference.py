@@ -60,6 +60,8 @@ def agree(trainer, reference):
     updates = reference.updates
     if trainer.full_passes == PASSES and trainer.updates < UPDATES:
         updates = updates[: reference.updates_at_full_pass[PASSES - 1]]
+    else:
+        assert trainer.updates == reference.made
     assert trainer.recorded_updates == updates
 
 

@@ -49,8 +49,7 @@ class SparseRows {
   static constexpr bool all_ones = std::is_same_v<Value, Ones>;
 
  private:
-  static constexpr bool ones = all_ones;
-  static constexpr std::size_t value_size = ones ? 0 : sizeof(Value), alignment = ones ? 4 : sizeof(Value);
+  static constexpr std::size_t value_size = all_ones ? 0 : sizeof(Value), alignment = all_ones ? 4 : sizeof(Value);
 
  public:
   SparseRows(std::int64_t n_rows, std::int64_t n_stored) {
@@ -70,7 +69,7 @@ class SparseRows {
     std::memcpy(block, &length, sizeof length);
     auto* columns = reinterpret_cast<Column*>(block + sizeof length);
     for (std::size_t i = 0; i < entries.size(); ++i) columns[i] = static_cast<Column>(entries[i].column);
-    if constexpr (!ones) {
+    if constexpr (!all_ones) {
       auto* values = reinterpret_cast<Value*>(block + values_offset(length));
       for (std::size_t i = 0; i < entries.size(); ++i) values[i] = static_cast<Value>(entries[i].value);
     }
@@ -140,7 +139,7 @@ class SparseRows {
     Length length;
     template <class Factor>
     Factor times(Length i, Factor factor) const {
-      if constexpr (ones)
+      if constexpr (all_ones)
         return factor;
       else
         return factor * static_cast<double>(values[i]);

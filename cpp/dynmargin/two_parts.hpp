@@ -10,6 +10,7 @@
 // of 66.)
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <utility>
@@ -69,7 +70,7 @@ class TwoParts {
   // up to standing still, so then t has to stay within twice the updates that were made. (Breast cancer to 0.1 %: 247
   // full passes without this, 21 with it, 24 without mixing.)
   std::pair<int, int> mix(AnyState& a, std::int64_t full_passes, double updates_made) {
-    bound(a, recomputed_norm2(a), full_passes < 8 ? largest_count : 2 * updates_made);
+    bound(a, recomputed_norm2(a), full_passes < 8 ? largest_count : std::min(largest_count, 2 * updates_made));
     if (before_times_ == 1 && since_times_ == 1) return {1, 1};
     std::vector<double> all = coordinates(a);
     mix_into(all, before_.coordinates);

@@ -1,8 +1,8 @@
-// PDM for all classes at once: a visit of a row presents its wrong classes one after the other.
+// PDM for all classes at once: a visit of a row presents its nearest wrong class.
 //
-// Each of them is a pattern of the joint space and PDM's own condition decides (rules/dynamic_margin.hpp). The scores
-// of all classes are computed once a visit. An update moves those of the two classes concerned by ± lambda ‖[x, rho]‖²;
-// the weights follow when the visit ends. Active sets are sets of rows: those with some wrong class in reach.
+// Every wrong class of a row is a pattern of the joint space, and PDM's own condition decides
+// (rules/dynamic_margin.hpp): if it holds for the nearest one, it holds for all. Active sets are sets of rows: those
+// with some wrong class in reach.
 //
 // Nothing here depends on where slices end, so a run gives the same result bit for bit with any slicing.
 #pragma once
