@@ -182,6 +182,28 @@ def test_liblinears_options_have_liblinears_meaning(run, folder):
     assert load(folder / "none.npz").intercept.tolist() == [0.0]
 
 
+def test_a_weight_for_every_row(run, folder):
+    X, y = read_libsvm(folder / "train")
+    weights = np.random.default_rng(0).choice([0.5, 1.0, 3.0], len(y))
+    (folder / "weights").write_text("\n".join(map(str, weights)))
+    options = ["train", "-q", "--epsilon", "1e-6", "--weights"]
+    assert run(*options, "weights", "train", "weighted.npz") == (0, "", "")
+    svc = LinearSVC(tol=1e-8, max_iter=100_000).fit(X, y, sample_weight=weights)
+    np.testing.assert_allclose(load(folder / "weighted.npz").coef, svc.coef_, rtol=0.01, atol=1e-4)
+    assert run("verify", "weighted.npz", "train", "--weights", "weights")[0] == 0
+    assert run("verify", "weighted.npz", "train")[0] != 0
+    assert run("train", "-q", "-v", "3", "--weights", "weights", "train")[0] == 0
+    for text, message in (
+        ("1 2", "has 2 weights for"),
+        ("1\nx", "could not convert"),
+        ("-1 " * len(y), "not negative"),
+    ):
+        (folder / "bad").write_text(text)
+        code, _, err = run(*options, "bad", "train", "bad.npz")
+        assert code == 3
+        assert message in err
+
+
 def test_the_tolerance_is_ignored_with_a_notice(run):
     code, _, err = run("train", "-q", "-e", "0.1", "train", "e.npz")
     assert code == 0

@@ -84,7 +84,12 @@ def classes_of(dataset: Dataset) -> NDArray[Any]:
     return classes
 
 
-def fit(dataset: Dataset, settings: Settings, warn: Callable[[str], None]) -> Fit:
+def fit(
+    dataset: Dataset,
+    settings: Settings,
+    warn: Callable[[str], None],
+    sample_weight: NDArray[np.float64] | None = None,
+) -> Fit:
     """Train on all classes of the data."""
     started = time.perf_counter()
     classes = classes_of(dataset)
@@ -109,7 +114,7 @@ def fit(dataset: Dataset, settings: Settings, warn: Callable[[str], None]) -> Fi
         chosen.append(f"{name} ({reason})")
         return table.find(name)(task, plan)
 
-    outcomes = train_each(as_matrix(dataset.X), dataset.y, None, problems, plan, settings.max_time, train)
+    outcomes = train_each(as_matrix(dataset.X), dataset.y, sample_weight, problems, plan, settings.max_time, train)
     certificates = tuple(outcome.certificate for outcome in outcomes)
     model = LinearModel(
         classes,

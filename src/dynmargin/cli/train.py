@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, Any
 from ..algorithms.table import ALGORITHMS
 from .exit_codes import DONE, NOT_PROVEN
 from .live import Live
-from .reading import DATA_HELP, add_data_options, notice
+from .reading import DATA_HELP, add_data_options, add_weights_option, notice, read_weights
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from ..data.dataset import Dataset
     from ..fitting import Fit, Settings
 
@@ -84,6 +87,7 @@ def add_to(commands: Any) -> None:
     add("-v", "--validate", type=several, metavar="K", help="cross-validate with K folds; no model is written")
     add("-q", "--quiet", action="store_true", help="print nothing but notices and errors")
     add("-e", metavar="TOLERANCE", dest="tolerance", help="ignored: the certificate decides; see --epsilon")
+    add_weights_option(parser)
     add_data_options(parser)
     parser.set_defaults(run=run, optional="model")
 
@@ -133,7 +137,7 @@ def run(arguments: argparse.Namespace) -> int:
     require_writable(path)
     require_other_file(path, arguments.data)
     dataset = read(arguments)
-    fit = train(arguments, dataset, settings)
+    fit = train(arguments, dataset, settings, read_weights(arguments.weights, dataset.X.shape[0]))
     label = dataset.label_name or arguments.label
     model = replace(fit.model, parameters={**fit.model.parameters, "label": label})
     model.save(path)
@@ -171,7 +175,12 @@ def read(arguments: argparse.Namespace) -> "Dataset":
     return dataset
 
 
-def train(arguments: argparse.Namespace, dataset: "Dataset", settings: "Settings") -> "Fit":
+def train(
+    arguments: argparse.Namespace,
+    dataset: "Dataset",
+    settings: "Settings",
+    weights: "NDArray[np.float64] | None",
+) -> "Fit":
     """Train with a live line, unless it is to be quiet."""
     from ..fitting import classes_of, fit, label_text
 
@@ -179,7 +188,7 @@ def train(arguments: argparse.Namespace, dataset: "Dataset", settings: "Settings
     one_by_one = len(classes) > 2 and settings.multi_class == "ovr"
     labels = [label_text(label) for label in classes] if one_by_one else []
     with nullcontext() if arguments.quiet else Live(settings.epsilon, labels):
-        found = fit(dataset, settings, notice)
+        found = fit(dataset, settings, notice, weights)
     if found.shortfall:
         notice(found.shortfall)
     return found
@@ -211,10 +220,12 @@ def validate(arguments: argparse.Namespace, dataset: "Dataset", settings: "Setti
     classes, y = classes_of(dataset), dataset.y
     assert y is not None
     fold = folds(classes, y, arguments.validate, settings.seed)
+    weights = read_weights(arguments.weights, len(y))
     right, code = 0, DONE
     for i in range(arguments.validate):
         inside, outside = np.flatnonzero(fold != i), np.flatnonzero(fold == i)
-        fit = train(arguments, Dataset(dataset.X[inside], y[inside]), settings)
+        theirs = None if weights is None else weights[inside]
+        fit = train(arguments, Dataset(dataset.X[inside], y[inside]), settings, theirs)
         if any(outcome.stop_reason == "interrupted" for outcome in fit.outcomes):
             raise KeyboardInterrupt  # half a cross-validation is worth nothing
         right += int((fit.model.predict(dataset.X[outside]) == y[outside]).sum())

@@ -5,7 +5,7 @@ import math
 from typing import Any
 
 from .exit_codes import DONE, NOT_PROVEN, OTHER_DATA
-from .reading import DATA_HELP, add_data_options, read_for_model
+from .reading import DATA_HELP, add_data_options, add_weights_option, read_for_model, read_weights
 
 EPILOG = """example:
   dynmargin verify a9a.npz a9a.xz
@@ -20,6 +20,7 @@ def add_to(commands: Any) -> None:
     parser = commands.add_parser("verify", help="prove a model's certificate again from the data", epilog=EPILOG)
     parser.add_argument("model", metavar="MODEL", help="what train wrote; - for standard input")
     parser.add_argument("data", metavar="DATA", help=DATA_HELP)
+    add_weights_option(parser)
     add_data_options(parser)
     parser.set_defaults(run=run)
 
@@ -38,7 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
     X = dataset.X
     if isinstance(X, Csr) and X.shape[1] < model.n_features:  # the last features may have no value
         X = X.with_columns(model.n_features)
-    found = model.verify(X, dataset.y)
+    found = model.verify(X, dataset.y, read_weights(arguments.weights, X.shape[0]))
     if found and len(model.certificates) > 1:
         print(f"all {len(model.certificates)} classes are proven; of the one with the largest gap:")
     print(found)
