@@ -197,6 +197,7 @@ def test_a_weight_for_every_row(run, folder):
         ("1 2", "has 2 weights for"),
         ("1\nx", "could not convert"),
         ("-1 " * len(y), "not negative"),
+        (" ".join("1" if label > 0 else "0" for label in y), "have weight zero"),
     ):
         (folder / "bad").write_text(text)
         code, _, err = run(*options, "bad", "train", "bad.npz")

@@ -15,7 +15,7 @@ from .data.libsvm import format_number
 from .joint.problem import JointProblem
 from .matrix import as_matrix
 from .model import LinearModel
-from .one_vs_rest import binary_problems, shortfall, train_each
+from .one_vs_rest import binary_problems, require_weight_in_every_class, shortfall, train_each
 from .outcome import Outcome
 from .problem import BinaryProblem
 from .task import Task
@@ -94,6 +94,7 @@ def fit(
     started = time.perf_counter()
     classes = classes_of(dataset)
     assert dataset.y is not None
+    require_weight_in_every_class(classes, dataset.y, sample_weight)
     weights = _class_weights(classes, settings.class_weights, warn)
     free_bias = settings.algorithm == "decomposition"
     problems: Sequence[BinaryProblem | JointProblem]

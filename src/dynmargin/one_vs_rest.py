@@ -35,6 +35,15 @@ def binary_problems(
     ]
 
 
+def require_weight_in_every_class(classes: NDArray[Any], y: NDArray[Any], sample_weight: Weights | None) -> None:
+    """Refuse weights that leave no row of some class."""
+    if sample_weight is None:
+        return
+    for label in classes:
+        if not sample_weight[y == label].any():
+            raise ValueError(f"all rows of class {label} have weight zero; drop the class, or give it weight")
+
+
 def train_each(
     matrix: _core.Matrix,
     y: NDArray[Any],

@@ -69,6 +69,8 @@ class Schedule:
             )
         if not self.inner_passes > 0:
             raise ValueError(f"inner_passes must be positive, got {self.inner_passes}")
+        if not isinstance(self.mixing, bool):
+            raise ValueError(f"mixing must be True or False, got {self.mixing!r}")
         if not 0 <= self.refinement < math.inf:
             raise ValueError(f"refinement must be a finite number that is not negative, got {self.refinement}")
         if not 0 < self.rule_accuracy <= 1:

@@ -24,7 +24,7 @@ from ..certificate import Certificate
 from ..joint.certificate import JointCertificate
 from ..matrix import as_matrix
 from ..model import LinearModel
-from ..one_vs_rest import binary_problems, shortfall, train_each
+from ..one_vs_rest import binary_problems, require_weight_in_every_class, shortfall, train_each
 from ..outcome import Outcome
 from ..problem import BinaryProblem
 from ..schedule import Schedule
@@ -138,9 +138,7 @@ class MarginClassifier(Reports, CallbackSupportMixin, ClassifierMixin, BaseEstim
         weight = None
         if sample_weight is not None:
             weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-            for label in classes:
-                if not weight[y == label].any():
-                    raise ValueError(f"all rows of class {label} have weight zero; drop the class, or give it weight")
+            require_weight_in_every_class(classes, y, weight)
         return X, y, classes, weight
 
     def _plan(self, started: float) -> Plan:
