@@ -92,11 +92,8 @@ void bind_joint_trainer(nb::module_& m) {
       .def_prop_ro("upper_bound", &JointTrainer::upper_bound)
       .def_prop_ro("norm2", [](const JointTrainer& self) { return self.state().totals.norm2; })
       .def(
-          "support", [](const JointTrainer& self) { return nonzeros(self.proving_counts()); },
-          "The places row * n_classes + wrong class with a count in the upper bound of the last check, and their "
-          "counts.")
-      .def("prove_by_parts", &JointTrainer::prove_by_parts,
-           "Let the upper bound come from a mixture of two parts of the run where that is better.")
+          "support", [](const JointTrainer& self) { return nonzeros(self.state().counts); },
+          "The places row * n_classes + wrong class with a count, and their counts.")
       .def(
           "model",
           [](const JointTrainer& self) {

@@ -172,12 +172,11 @@ void bind_training(nb::module_& m) {
       .def(
           "__init__",
           [](Schedule* self, std::array<int, 3> rounds, std::array<double, 2> widths, double first_width, bool single,
-             bool shuffle, bool balanced, double inner_passes, bool mixing, double refinement) {
-            new (self)
-                Schedule{rounds, widths, first_width, single, shuffle, balanced, inner_passes, mixing, refinement};
+             bool shuffle, bool balanced, double inner_passes, bool mixing) {
+            new (self) Schedule{rounds, widths, first_width, single, shuffle, balanced, inner_passes, mixing};
           },
           "rounds"_a, "widths"_a, "first_width"_a, "single_updates_first"_a, "shuffle_active_sets"_a, "balanced"_a,
-          "inner_passes"_a, "mixing"_a, "refinement"_a);
+          "inner_passes"_a, "mixing"_a);
 
   nb::enum_<Event>(m, "Event")
       .value("slice_over", Event::slice_over)
@@ -225,10 +224,8 @@ void bind_training(nb::module_& m) {
       .def_prop_ro("upper_bound", &Trainer::upper_bound)
       .def_prop_ro("norm2", [](const Trainer& self) { return self.state().totals.norm2; })
       .def(
-          "support", [](const Trainer& self) { return nonzeros(self.proving_counts()); },
-          "Rows with a count in the upper bound of the last check, and their counts.")
-      .def("prove_by_parts", &Trainer::prove_by_parts,
-           "Let the upper bound come from a mixture of two parts of the run where that is better.")
+          "support", [](const Trainer& self) { return nonzeros(counts(self.state())); },
+          "Rows with a count, and their counts.")
       .def(
           "model",
           [](const Trainer& self) {

@@ -314,8 +314,8 @@ def test_progress_projects_a_power_law():
 
 
 @pytest.mark.parametrize("C", [np.inf, 1.0])
-def test_a_mixture_of_parts_proves_what_the_check_says(C):
-    """The counts handed out prove the upper bound of the check, whatever mixture of parts of the run it comes from."""
+def test_the_counts_prove_what_the_check_says(C):
+    """The counts of the moment prove the upper bound of the check, however often states were mixed before."""
     X, y = make_classification(300, 6, n_informative=4, n_redundant=0, class_sep=4.0, flip_y=0, random_state=3)
     X, matrix = np.ascontiguousarray(X), as_matrix(X)
     patterns = np.hstack([X, np.ones((len(X), 1))]) * np.where(y == 1, 1, -1)[:, None]
@@ -323,7 +323,6 @@ def test_a_mixture_of_parts_proves_what_the_check_says(C):
     for seconds in (0.0, 10.0):  # slices do not matter
         task = Task(matrix, _core.pack(matrix), BinaryProblem(1, C, C, 1.0), y)
         trainer = task.trainer(_core.DynamicMargin(1e-3), task.schedule("fast"), 0)
-        trainer.prove_by_parts()
         history = []
         while trainer.full_passes < 12:
             if trainer.advance(seconds) != _core.Event.full_pass:
@@ -332,11 +331,21 @@ def test_a_mixture_of_parts_proves_what_the_check_says(C):
             assert (counts > 0).all()
             norm2 = np.sum((counts @ patterns[rows]) ** 2) + np.sum(counts.astype(float) ** 2) / (2 * C)
             assert bounds.upper_bound == pytest.approx(np.sqrt(norm2) / counts.sum(), rel=1e-9)
-            assert bounds.upper_bound <= trainer.upper_bound * (1 + 1e-9)
-            history.append((bounds.upper_bound, bounds.margin, bounds.upper_bound / trainer.upper_bound))
+            history.append((bounds.upper_bound, bounds.margin))
         found.append(history)
     assert found[0] == found[1]
-    assert any(ratio < 1 - 1e-5 for *_, ratio in found[0])  # not always the whole run as it is
+
+
+@pytest.mark.parametrize("scale", [1e-60, 1e-12, 1.0, 1e12, 1e60])
+def test_mixing_knows_no_units(scale, breast_cancer):
+    """Rows of any length take the same passes: what is remembered of former states is in units of the run itself."""
+    X, y = breast_cancer
+    runs = [
+        PDMClassifier(C=C / s**2, intercept_scaling=s, random_state=0).fit(X * s, y)
+        for s, C in ((1.0, 1.0), (scale, 1.0))
+    ]
+    assert runs[0].stop_reason_ == runs[1].stop_reason_ == "certificate"
+    assert runs[1].n_iter_ <= runs[0].n_iter_ + 1
 
 
 def test_the_margitron_certifies_the_hard_margin():

@@ -68,7 +68,7 @@ def compare(problem, core_rule, rule, schedule, seed, well_conditioned=lambda re
         reference.run(PASSES)
     assume(well_conditioned(reference))
     if trainer.full_passes == PASSES and trainer.updates < UPDATES:  # stopped at the end of the last full pass
-        reference.updates = reference.updates[: reference.updates_at_full_pass[PASSES - 1]]
+        reference.updates = reference.updates[: reference.at_full_pass[PASSES - 1][0]]
     else:
         np.testing.assert_allclose(trainer.coefficients(), reference.coefficients, rtol=1e-6, atol=1e-9)
     ours, theirs = (list(zip(*updates, strict=True)) for updates in (trainer.recorded_updates, reference.updates))

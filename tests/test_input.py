@@ -229,7 +229,6 @@ def test_bad_schedules_are_refused():
         {"rule_accuracy": 0.0},
         {"inner_passes": 0.0},
         {"first_width": -0.1},
-        {"refinement": -1.0},
         {"mixing": "yes"},
     ):
         with pytest.raises(ValueError, match=next(iter(wrong)).partition("_")[2] or next(iter(wrong))):

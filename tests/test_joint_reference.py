@@ -35,37 +35,26 @@ def core_problem(y, K, rho, delta, weight=None):
     return _core.JointProblem((y + 1).astype(np.int32), rho, np.full(K, C), weight)
 
 
-def joint_run(problem, eps, schedule, seed, max_updates=UPDATES, seconds=1.0, sparse=False, by_parts=False):
+def joint_run(problem, eps, schedule, seed, max_updates=UPDATES, seconds=1.0, sparse=False):
     X, y, K, rho, delta = problem
     rows = _core.pack(as_matrix(sp.csr_array(X)) if sparse else _core.dense(X))
     problem = core_problem(y, K, rho, delta)
     trainer = _core.JointTrainer(rows, problem, _core.DynamicMargin(eps), schedule.to_core(), seed)
     trainer.record_updates()
-    if by_parts:
-        trainer.prove_by_parts()
     event = _core.Event.slice_over
     while trainer.full_passes < PASSES and event in ONGOING:
         event = trainer.advance(seconds, max_updates)
     return trainer, event
 
 
-@given(joint_problems(), schedules, accuracies, st.integers(0, 2**40), st.booleans())
+@given(joint_problems(), schedules, accuracies, st.integers(0, 2**40))
 @settings(max_examples=600)
-def test_the_same_updates(problem, schedule, eps, seed, by_parts):
-    trainer, _ = joint_run(problem, eps, schedule, seed, by_parts=by_parts)
-    Z = joint_patterns(*problem)
-    reference = JointRun(Z, len(problem[0]), DynamicMargin(eps), schedule, seed, UPDATES, by_parts)
+def test_the_same_updates(problem, schedule, eps, seed):
+    trainer, _ = joint_run(problem, eps, schedule, seed)
+    reference = JointRun(joint_patterns(*problem), len(problem[0]), DynamicMargin(eps), schedule, seed, UPDATES)
     reference.run(PASSES)
     reference.updates = [(*key, count) for key, count in reference.updates]
     agree(trainer, reference)
-    a = sum((count * Z[k, r] for k, r, count in trainer.recorded_updates), start=0 * reference.a)
-    assert trainer.norm2 == a @ a
-    places, counts = trainer.support()
-    expected = np.zeros((len(problem[0]), problem[2]), np.int64)
-    for k, r, count in trainer.recorded_updates:
-        expected[k, r] += count
-    assert np.array_equal(places, np.flatnonzero(expected))
-    assert np.array_equal(counts, expected[expected > 0])
 
 
 @given(joint_problems(2, 2), schedules, accuracies, st.integers(0, 2**40))
@@ -73,14 +62,15 @@ def test_the_same_updates(problem, schedule, eps, seed, by_parts):
 def test_two_classes_are_the_two_class_problem(problem, schedule, eps, seed):
     """All products of patterns are twice those for two classes if Delta² is: the same updates, sqrt(2) the margin."""
     X, y, _, rho, delta = problem
-    unbalanced = replace(schedule, balanced=False)  # balanced orders draw by side, and the joint problem has none
-    joint, _ = joint_run(problem, eps, unbalanced, seed)
+    # Balanced orders draw by side, and the joint problem has none; mixing rounds what sqrt(2) is multiplied to.
+    plain = replace(schedule, balanced=False, mixing=False)
+    joint, _ = joint_run(problem, eps, plain, seed)
     C = np.inf if delta == 0 else 1 / delta**2  # Delta² / 2
     binary = _core.Trainer(
         _core.pack(_core.dense(X)),
         _core.Problem(np.where(y == 1, 1, -1).astype(np.int8), rho, C, C),
         _core.DynamicMargin(eps),
-        unbalanced.to_core(),
+        plain.to_core(),
         seed,
     )
     binary.record_updates()
@@ -94,11 +84,10 @@ def test_two_classes_are_the_two_class_problem(problem, schedule, eps, seed):
 @given(joint_problems(), schedules, st.integers(0, 2**40))
 @settings(max_examples=100)
 def test_the_counts_of_a_check_prove_its_upper_bound(problem, schedule, seed):
-    """Also where they are a mixture of parts of the run."""
+    """Also where states were mixed."""
     X, y, K, rho, delta = problem
     rows, core = _core.pack(_core.dense(X)), core_problem(y, K, rho, delta)
     trainer = _core.JointTrainer(rows, core, _core.DynamicMargin(1 / 64), schedule.to_core(), seed)
-    trainer.prove_by_parts()
     for _ in range(12):
         if trainer.advance(1.0, 10**6) not in ONGOING:
             break

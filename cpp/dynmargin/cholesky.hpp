@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <vector>
@@ -48,6 +49,43 @@ inline bool solve_positive_definite(std::vector<double>& A, std::vector<double>&
     b[i] = sum / row(i)[i];
   }
   return true;
+}
+
+template <std::size_t K>
+using SmallVector = std::array<double, K>;
+template <std::size_t K>
+using SmallMatrix = std::array<SmallVector<K>, K>;
+
+// The same for a handful of unknowns, from the lower triangle. One that the others before it nearly contain is left
+// out: its solution is 0.
+template <std::size_t K>
+SmallVector<K> solve_small(SmallMatrix<K> H, const SmallVector<K>& b) {
+  std::array<bool, K> used{};
+  for (std::size_t i = 0; i < K; ++i) {
+    const double diagonal = H[i][i];
+    for (std::size_t j = 0; j < i; ++j) {
+      if (!used[j]) continue;
+      for (std::size_t l = 0; l < j; ++l)
+        if (used[l]) H[i][j] -= H[i][l] * H[j][l];
+      H[i][j] /= H[j][j];
+      H[i][i] -= H[i][j] * H[i][j];
+    }
+    used[i] = H[i][i] > 1e-10 * diagonal;
+    if (used[i]) H[i][i] = std::sqrt(H[i][i]);
+  }
+  SmallVector<K> x{};
+  for (std::size_t i = 0; i < K; ++i) {
+    if (!used[i]) continue;
+    x[i] = b[i];
+    for (std::size_t j = 0; j < i; ++j) x[i] -= used[j] ? H[i][j] * x[j] : 0;
+    x[i] /= H[i][i];
+  }
+  for (std::size_t i = K; i-- > 0;) {
+    if (!used[i]) continue;
+    for (std::size_t j = i + 1; j < K; ++j) x[i] -= used[j] ? H[j][i] * x[j] : 0;
+    x[i] /= H[i][i];
+  }
+  return x;
 }
 
 }  // namespace dynmargin

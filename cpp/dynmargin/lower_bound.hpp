@@ -68,6 +68,7 @@ class LowerBound {
     return smallest;
   }
 
+  const std::vector<Member>& members() const { return members_; }  // the patterns that take part, by row
   double margin() const { return margin_; }
   const std::vector<double>& w() const { return w_; }  // the bias last
   double scale() const { return scale_; }

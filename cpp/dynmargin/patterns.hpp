@@ -7,7 +7,9 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <span>
 #include <vector>
 
 #include "problem.hpp"
@@ -82,30 +84,33 @@ class Patterns {
   double rho_;
 };
 
-// The state as TwoParts sees it: the bias is the last coordinate.
+// The state as Mixture sees it: the bias is the last coordinate.
 inline std::vector<double> coordinates(const State& a) {
   std::vector<double> all(a.w);
   all.push_back(a.bias);
   return all;
 }
 
+inline std::size_t n_counts(const State& a) { return a.patterns.size(); }
+
+// Fills in the shares n_k / t, and gives their products with others in the extension.
+template <std::size_t N>
+std::array<double, N> extended_products(const State& a, float* shares, const std::array<const float*, N>& others) {
+  std::array<double, N> sums{};
+  const double scale = 1 / a.totals.t;
+  for (std::size_t k = 0; k < a.patterns.size(); ++k) {
+    const Pattern& y = a.patterns[k];
+    shares[k] = static_cast<float>(static_cast<double>(y.count) * scale);
+    const double weighted = y.delta2 * shares[k];
+    for (std::size_t i = 0; i < N; ++i) sums[i] += weighted * others[i][k];
+  }
+  return sums;
+}
+
 inline std::vector<std::int64_t> counts(const State& a) {
   std::vector<std::int64_t> n(a.patterns.size());
   for (std::size_t k = 0; k < n.size(); ++k) n[k] = a.patterns[k].count;
   return n;
-}
-
-inline void assign(State& a, const std::vector<double>& coordinates, const std::vector<std::int64_t>& counts) {
-  std::copy_n(coordinates.begin(), a.w.size(), a.w.begin());
-  a.bias = coordinates.back();
-  for (std::size_t k = 0; k < counts.size(); ++k) a.patterns[k].count = counts[k];
-}
-
-inline double extended_product(const State& a, const std::vector<std::int64_t>& n, const std::vector<std::int64_t>& m) {
-  double sum = 0;
-  for (std::size_t k = 0; k < n.size(); ++k)
-    sum += static_cast<double>(n[k]) * static_cast<double>(m[k]) * a.patterns[k].delta2;
-  return sum;
 }
 
 // ‖a‖² from scratch: the running value gathers rounding errors.
@@ -118,6 +123,25 @@ double recomputed_norm2(const BasicState<Count>& a) {
     extended += n * n * y.delta2;
   }
   return dense + extended;
+}
+
+// Gives the state the count count_of(k) for pattern k, and all that follows from the counts.
+template <class P, class F>
+void rebuild(State& a, const P& patterns, std::span<const Member> members, const F& count_of) {
+  std::fill(a.w.begin(), a.w.end(), 0.0);
+  a.bias = 0;
+  a.totals = {};
+  for (const Member m : members) {
+    Pattern& y = a.patterns[m.row()];
+    y.count = count_of(m.row());
+    if (y.count == 0) continue;
+    const auto n = static_cast<double>(y.count);
+    patterns.add_to(a.w.data(), a.bias, y, m.negative() ? -n : n);
+    a.totals.t += n;
+    a.totals.norm2 += n * n * y.delta2;
+  }
+  a.totals.norm2 += a.bias * a.bias;
+  for (const double c : a.w) a.totals.norm2 += c * c;
 }
 
 // The mean of ‖ybar_k‖² / Delta_k²: how much of a pattern it shares with others, beside its own coordinate. Large

@@ -27,8 +27,7 @@ struct Schedule {
   bool shuffle_active_sets;      // a fresh order for the active sets too, not only for the full set
   bool balanced;                 // the two sides evenly mixed in every fresh order
   double inner_passes;           // no more visits of active sets between two full passes than so many full passes
-  bool mixing;                   // going on from the best mixture of the parts of the run, when it has doubled
-  double refinement;             // ‖a‖²/t after the first full pass, at least, in mean squared lengths of a pattern
+  bool mixing;                   // going on from the best combination of states, after every full pass
 };
 
 class ActiveSets {

@@ -18,21 +18,22 @@
 #include <span>
 #include <vector>
 
+#include "cholesky.hpp"
 #include "lanes.hpp"
 
 namespace dynmargin {
 
 template <std::size_t K>
 struct Combination {
-  std::array<double, K> c{};  // all zero when no weights are better than these
+  SmallVector<K> c{};  // all zero when no weights are better than these
   double margin = 0;
 };
 
 template <std::size_t K>
 class SlackRepair {
  public:
-  using Coefficients = std::array<double, K>;
-  using Gram = std::array<Coefficients, K>;
+  using Coefficients = SmallVector<K>;
+  using Gram = SmallMatrix<K>;
   using Scores = std::array<std::vector<double>, K>;
 
   // scores[i][k] is that of direction i for the k-th row that takes part, penalties[k] its Delta_k^-2. All are filled
@@ -46,7 +47,7 @@ class SlackRepair {
     Evaluation now = evaluate(c);
     if (!(now.F < F_at_zero)) now = evaluate(c = {});
     for (int step = 0; step < 50; ++step) {
-      const Coefficients direction = solve(now.hessian, now.gradient);
+      const Coefficients direction = solve_small(now.hessian, now.gradient);
       double slope = 0, length = 1;
       for (std::size_t i = 0; i < K; ++i) slope -= direction[i] * now.gradient[i];
       if (!(slope < -1e-14 * now.F)) break;
@@ -98,36 +99,6 @@ class SlackRepair {
       for (std::size_t j = 0; j <= i; ++j) at.hessian[i][j] += sum(hessian[i][j]);
     }
     return at;
-  }
-
-  // Cholesky on the lower triangle; a direction that the others nearly contain is left out.
-  static Coefficients solve(Gram H, Coefficients b) {
-    std::array<bool, K> used{};
-    for (std::size_t i = 0; i < K; ++i) {
-      const double diagonal = H[i][i];
-      for (std::size_t j = 0; j < i; ++j) {
-        if (!used[j]) continue;
-        for (std::size_t l = 0; l < j; ++l)
-          if (used[l]) H[i][j] -= H[i][l] * H[j][l];
-        H[i][j] /= H[j][j];
-        H[i][i] -= H[i][j] * H[i][j];
-      }
-      used[i] = H[i][i] > 1e-10 * diagonal;
-      if (used[i]) H[i][i] = std::sqrt(H[i][i]);
-    }
-    Coefficients x{};
-    for (std::size_t i = 0; i < K; ++i) {
-      if (!used[i]) continue;
-      x[i] = b[i];
-      for (std::size_t j = 0; j < i; ++j) x[i] -= used[j] ? H[i][j] * x[j] : 0;
-      x[i] /= H[i][i];
-    }
-    for (std::size_t i = K; i-- > 0;) {
-      if (!used[i]) continue;
-      for (std::size_t j = i + 1; j < K; ++j) x[i] -= used[j] ? H[j][i] * x[j] : 0;
-      x[i] /= H[i][i];
-    }
-    return x;
   }
 
   const Scores& scores_;

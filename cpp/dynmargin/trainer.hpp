@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "lower_bound.hpp"
+#include "mixture.hpp"
 #include "patterns.hpp"
 #include "rules/constant_threshold.hpp"
 #include "rules/dynamic_margin.hpp"
@@ -22,7 +23,6 @@
 #include "rules/margitron.hpp"
 #include "schedule.hpp"
 #include "slices.hpp"
-#include "two_parts.hpp"
 
 namespace dynmargin {
 
@@ -42,11 +42,13 @@ class Trainer {
         problem_(std::move(problem)),
         rule_(rule),
         single_updates_first_(schedule.single_updates_first),
-        refinement_(schedule.refinement),
         mixing_(schedule.mixing),
         state_(empty_state<std::int64_t>(*packed_, *problem_)),
         lower_bound_(members_of(*problem_), *problem_, *packed_),
-        sets_(members_of(*problem_), schedule, seed) {}
+        mixture_(problem_->hard_margin()),
+        sets_(members_of(*problem_), schedule, seed) {
+    for (const Member m : lower_bound_.members()) squared_norms_ += state_.patterns[m.row()].squared_norm;
+  }
 
   // Adds counts that are known from before, to begin with. Legitimate for the patterns they belong to: a perceptron may
   // have been presented these first, and any counts prove an upper bound.
@@ -76,16 +78,9 @@ class Trainer {
   Bounds check() {
     return with_patterns([&](const auto& patterns) {
       const double norm2 = recomputed_norm2(state_), smallest = lower_bound_.look(patterns, state_);
-      return Bounds{lower_bound_.margin(), parts_.bound(state_, norm2), smallest / std::sqrt(norm2)};
+      return Bounds{lower_bound_.margin(), std::sqrt(norm2) / state_.totals.t, smallest / std::sqrt(norm2)};
     });
   }
-
-  // Lets the upper bound come from a mixture of two parts of the run where that is better, and the run go on from it if
-  // the schedule says so.
-  void prove_by_parts() { proves_by_parts_ = true; }
-
-  // The counts in the upper bound of the last check.
-  std::vector<std::int64_t> proving_counts() const { return parts_.proving_counts(state_); }
 
   // Another accuracy for the same run: legitimate, because what was misclassified under a larger eps is under a smaller
   // one too (Section 3).
@@ -173,44 +168,22 @@ class Trainer {
     return event;
   }
 
-  // Multiplies all counts, so that a single update is a smaller step from now on. As long as ‖a‖²/t, which all scores
-  // are to come near, is below ‖y_k‖², even one update overshoots, and what is too much is never taken back, only
-  // outgrown. As legitimate as `start_from`. (Visits a row to a certified 1 %: Adult 24.5 to 21.5, 50,000 rows of 20
-  // columns with much overlap 257 to 163.)
-  void refine() {
-    Totals& a = state_.totals;
-    double squared_norms = 0;
-    for (const Member m : sets_.pass().members.items()) squared_norms += state_.patterns[m.row()].squared_norm;
-    const double mean = squared_norms / static_cast<double>(sets_.pass().members.size());
-    const double factor = std::floor(std::min(refinement_ * mean * a.t / a.norm2, largest_count / a.t));
-    if (!(factor > 1) || a.norm2 == 0) return;
-    const auto times = static_cast<std::int64_t>(factor);
-    for (double& c : state_.w) c *= factor;
-    state_.bias *= factor;
-    for (Pattern& y : state_.patterns) y.count *= times;
-    for (auto& [row, multiplicity] : recorded_) multiplicity *= times;
-    not_made_ += (factor - 1) * a.t;
-    a.t *= factor;
-    a.norm2 *= factor * factor;
+  // Goes on from the best combination of this state and former ones, in numbers so large that rounding them to whole
+  // ones costs no more than the rule's accuracy: it adds about ‖y_k‖² / 8 to ‖a‖² for every k.
+  void mix(const DynamicMargin& rule) {
+    const double t = state_.totals.t;
+    with_patterns([&](const auto& patterns) {
+      mixture_.mix(state_, squared_norms_ / rule.eps,
+                   [&](State& a, const auto& count_of) { rebuild(a, patterns, lower_bound_.members(), count_of); });
+    });
+    not_made_ += state_.totals.t - t;
   }
-
-  // Done whenever the run has doubled.
-  void cut_run() {
-    if (mixing_) {
-      const double t = state_.totals.t;
-      const auto [before, since] = parts_.mix(state_, full_passes_, updates());
-      not_made_ += state_.totals.t - t;
-      for (std::size_t i = 0; i < recorded_.size(); ++i) recorded_[i].second *= i < recorded_at_cut_ ? before : since;
-    }
-    parts_.cut(state_);
-    next_cut_ = 2 * full_passes_;
-    recorded_at_cut_ = recorded_.size();
-  }
+  template <class OtherRule>
+  void mix(const OtherRule& /*rule*/) {}
 
   template <class R>
   Event finish_pass(const R& rule) {
     const bool full = sets_.full(), updated = sets_.pass().updated;
-    if (sets_.first_full_pass() && updated) refine();
     if (!full) lower_bound_.remember(state_, sets_.pass().members.size());
     if (full && !updated)
       sets_.start_full_pass();
@@ -218,31 +191,29 @@ class Trainer {
       sets_.proceed();
     // The running ‖a‖² gathers rounding errors; a full pass, which may declare convergence, begins with a fresh one.
     if (sets_.full()) state_.totals.norm2 = recomputed_norm2(state_);
-    if (!full) return upper_bound() <= awaited_bound_ ? Event::bound_met : Event::slice_over;
-    ++full_passes_;
-    if (proves_by_parts_ && updated && full_passes_ >= next_cut_) cut_run();
-    if (rule.infeasible(state_.totals)) return Event::infeasible;
-    return updated ? Event::full_pass : Event::converged;
+    if (full) ++full_passes_;
+    if (full && updated && mixing_) mix(rule);
+    if (full && rule.infeasible(state_.totals)) return Event::infeasible;
+    if (full && !updated) return Event::converged;
+    if (upper_bound() < awaited_bound_) return Event::bound_met;
+    return full ? Event::full_pass : Event::slice_over;
   }
 
   std::shared_ptr<const PackedRows> packed_;
   std::shared_ptr<const Problem> problem_;
   Rule rule_;
   bool single_updates_first_;
-  double refinement_;
   bool mixing_;
   State state_;
   LowerBound lower_bound_;
-  TwoParts<State> parts_;
-  bool proves_by_parts_ = false;
-  std::int64_t next_cut_ = 1;  // full passes
+  Mixture<State> mixture_;
+  double squared_norms_ = 0;  // sum_k ‖y_k‖²
   ActiveSets sets_;
   std::int64_t visits_ = 0, full_passes_ = 0;  // passes completed
   double awaited_bound_ = 0;
-  double not_made_ = 0;  // of t: what came by multiplying counts
+  double not_made_ = 0;  // of t: what came by mixing
   bool recording_ = false;
   std::vector<std::pair<std::int64_t, std::int64_t>> recorded_;
-  std::size_t recorded_at_cut_ = 0;
 };
 
 }  // namespace dynmargin

@@ -33,12 +33,8 @@ class Schedule:
         passes. Where they are small this lets many rounds pass, where they are nearly the full set few: one setting for
         problems that would each need rounds of their own.
     mixing : bool
-        For PDM with ``stop="certificate"``: whenever the run has doubled, go on from the mixture of its two halves, in
-        whole numbers, that proves the best upper bound. Updates that were too many are taken back so.
-    refinement : float
-        For PDM: after the first full pass all counts are multiplied by a whole number, so that the mean score
-        ``|a|^2 / t`` is at least so many mean squared lengths of a pattern. An update is a smaller step from then on,
-        and overshoots less. 0 for never.
+        For PDM with ``stop="certificate"``: after a full pass, go on from the combination of this state and former ones
+        that proves the best upper bound. Updates that were too many are taken back so.
     rule_accuracy : float
         The rule's accuracy as a fraction of the ``epsilon`` to be certified, for ``stop="certificate"``.
 
@@ -57,7 +53,6 @@ class Schedule:
     balanced: bool = True
     inner_passes: float = 2.0
     mixing: bool = True
-    refinement: float = 0.8
     rule_accuracy: float = 0.1
 
     def __post_init__(self) -> None:
@@ -71,8 +66,6 @@ class Schedule:
             raise ValueError(f"inner_passes must be positive, got {self.inner_passes}")
         if not isinstance(self.mixing, bool):
             raise ValueError(f"mixing must be True or False, got {self.mixing!r}")
-        if not 0 <= self.refinement < math.inf:
-            raise ValueError(f"refinement must be a finite number that is not negative, got {self.refinement}")
         if not 0 < self.rule_accuracy <= 1:
             raise ValueError(f"rule_accuracy must be in (0, 1], got {self.rule_accuracy}")
 
@@ -88,7 +81,7 @@ class Schedule:
 
     def for_other_rules(self) -> "Schedule":
         """Drop what is only for plain PDM, by the paper (the first full pass) or by us: PDM-succ and PFM do without."""
-        return replace(self, first_width=None, single_updates_first=False, mixing=False, refinement=0.0)
+        return replace(self, first_width=None, single_updates_first=False, mixing=False)
 
     def to_core(self) -> _core.Schedule:
         """Hand the schedule over to the compiled core."""
@@ -102,7 +95,6 @@ class Schedule:
             self.balanced,
             self.inner_passes,
             self.mixing,
-            self.refinement,
         )
 
 
@@ -116,7 +108,6 @@ NAMED = {
         balanced=False,
         inner_passes=math.inf,
         mixing=False,
-        refinement=0.0,
         rule_accuracy=1.0,
     ),
 }

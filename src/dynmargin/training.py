@@ -42,7 +42,7 @@ class Plan:
     deadline: float = math.inf  # on the clock of time.perf_counter, like `started`
     started: float = field(default_factory=time.perf_counter)
     warn: Callable[[str], None] = logger.warning
-    whole_run: bool = False  # the counts of the certificate are to be those of the whole run, so that one can go on
+    whole_run: bool = False  # the counts are to be those of updates that were made, so that one can go on
     watch: Callable[[Check, Callable[[], Certificate]], bool] = lambda check, certify: False  # True to stop
     interrupted: threading.Event = field(default_factory=threading.Event)  # shared by all runs of a fit
 
@@ -91,9 +91,6 @@ class Run:
     def __init__(self, task: Task, trainer: Trainer, plan: Plan, rules: Iterator[Any] | None) -> None:
         self.task = task
         self.trainer = trainer
-        by_parts = plan.stop == "certificate" and not plan.whole_run
-        if by_parts and isinstance(trainer, _core.Trainer | _core.JointTrainer):
-            trainer.prove_by_parts()
         self.plan = plan
         self.rules = rules
         self.began = time.perf_counter()

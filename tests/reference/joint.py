@@ -22,10 +22,32 @@ def joint_patterns(X, y, n_classes, rho, delta):
 class JointRun(Run):
     """Rows are what is presented: a visit presents the wrong class of a row that scores most, the first of several."""
 
-    def __init__(self, Z, n_rows, rule, schedule, seed, max_updates, proves_by_parts=False):
+    def __init__(self, Z, n_rows, rule, schedule, seed, max_updates):
         self.of_row = [[(key, z) for key, z in Z.items() if key[0] == k] for k in range(n_rows)]
         one_a_row = np.array([patterns[0][1] for patterns in self.of_row])  # all of a row have the same length
-        super().__init__(one_a_row, [1] * n_rows, rule, schedule, seed, max_updates, proves_by_parts)
+        super().__init__(one_a_row, [1] * n_rows, rule, schedule, seed, max_updates)
+        self.Z, self.n_classes = Z, 1 + len(self.of_row[0])
+        self.counts = np.zeros(n_rows * self.n_classes)
+
+    def count(self, key, times):
+        self.counts[self.place(key)] += times
+
+    def place(self, key):
+        return key[0] * self.n_classes + key[1]
+
+    def sum_of_patterns(self, counts):
+        return sum((counts[self.place(key)] * z for key, z in self.Z.items()), start=0 * self.a)
+
+    def dense_part(self, counts):
+        """In the order of the core: all classes of a feature side by side."""
+        return super().dense_part(counts).reshape(self.n_classes, -1).T.ravel()
+
+    def shares_of_rows(self, shares):
+        """One class after the other is added, as the core does."""
+        total = np.zeros(len(self.Y))
+        for of_class in shares.reshape(-1, self.n_classes).T:
+            total += of_class.astype(float)
+        return total
 
     def present(self, members, width, single=False):
         gathered, updated = [], False

@@ -1,6 +1,11 @@
 """How patterns are presented (Section 4 of the paper): permuted full passes and three nested active sets."""
 
+import math
+
 import numpy as np
+
+from .mixture import Mixture
+from .rules import DynamicMargin
 
 MASK = 2**64 - 1
 
@@ -25,31 +30,21 @@ class Generator:
             items[i - 1], items[j] = items[j], items[i - 1]
 
 
-def best_mixture(a1, t1, a2, t2, most_t):
-    """Whole numbers p and r for the lowest bound |p a1 + r a2| / (p t1 + r t2); larger ones only if they gain."""
-    best, found = np.linalg.norm(a1 + a2) / (t1 + t2), (1, 1)
-    for p in range(5):
-        for r in range(1, 5):
-            a = p * a1 + r * a2
-            bound = np.sqrt(a @ a) / (p * t1 + r * t2)
-            if bound < (1 - 1e-5) * best and p * t1 + r * t2 <= most_t:
-                best, found = bound, (p, r)
-    return found
-
-
 class Run:
     """A perceptron over explicit patterns Y; the rule says what is misclassified."""
 
-    def __init__(self, Y, sides, rule, schedule, seed, max_updates, proves_by_parts=False):
+    def __init__(self, Y, sides, rule, schedule, seed, max_updates):
         self.Y, self.sides, self.rule, self.schedule, self.max_updates = Y, sides, rule, schedule, max_updates
         self.random = Generator(seed)
         self.a, self.t = np.zeros(Y.shape[1]), 0
+        self.counts = np.zeros(len(Y))
         self.stopped = False  # by max_updates
-        self.made = 0  # updates; t is larger where counts were multiplied
+        self.made = 0  # updates; t is another number where states were mixed
         self.updates = []  # (pattern, multiplicity)
         self.full_passes = 0
-        self.proves_by_parts, self.next_cut, self.before = proves_by_parts, 1, None
-        self.updates_at_full_pass = []  # how many entries `updates` had when full pass i was complete
+        self.at_full_pass = []  # when full pass i was complete: how many entries `updates` had, and the counts
+        self.delta2 = (Y[:, -len(Y) :] ** 2).sum(axis=1)
+        self.mixture = Mixture(self, hard_margin=not self.delta2.any())
 
     def run(self, max_passes):
         """Full passes until one makes no update; True if that happened."""
@@ -61,36 +56,39 @@ class Run:
             width = self.schedule.first_width if first else None
             single = first and self.schedule.single_updates_first
             inner, updated = self.present(everything, width or self.schedule.widths[0], single)
-            self.updates_at_full_pass.append(len(self.updates))
+            if updated and not self.stopped and self.schedule.mixing and isinstance(self.rule, DynamicMargin):
+                self.mix()
+            self.at_full_pass.append((len(self.updates), self.counts.copy()))
             if self.stopped:
                 return False
             if not updated:
                 return True
-            if first:
-                self.refine()
-            if self.proves_by_parts and self.full_passes >= self.next_cut:
-                self.cut()
             self.inner_visits = 0
             self.rounds(inner, level=1)
         return False
 
-    def refine(self):
-        """After the first full pass: smaller steps from now on, by multiplying what there is."""
-        mean, norm2 = (self.Y**2).sum() / len(self.Y), self.a @ self.a
-        factor = int(self.schedule.refinement * mean * self.t / norm2) if norm2 else 1
-        if factor > 1:
-            self.a, self.t = self.a * factor, self.t * factor
-            self.updates = [(k, count * factor) for k, count in self.updates]
+    def mix(self):
+        self.counts = self.mixture.mix(self.counts, (self.Y**2).sum() / self.rule.eps)
+        self.a, self.t = self.sum_of_patterns(self.counts), self.total(self.counts)
 
-    def cut(self):
-        """Whenever the run has doubled: go on from the whole-number mixture of its two parts that proves most."""
-        if self.before is not None and self.schedule.mixing:
-            updates, a, t = self.before
-            p, r = best_mixture(a, t, self.a - a, self.t - t, np.inf if self.full_passes < 8 else 2 * self.made)
-            self.a, self.t = p * a + r * (self.a - a), p * t + r * (self.t - t)
-            self.updates = [(k, n * (p if i < updates else r)) for i, (k, n) in enumerate(self.updates)]
-        self.before = len(self.updates), self.a, self.t
-        self.next_cut = 2 * self.full_passes
+    def sum_of_patterns(self, counts):
+        return counts @ self.Y
+
+    def total(self, counts):
+        return float(counts.sum())
+
+    def norm2(self, counts):
+        a = self.sum_of_patterns(counts)
+        return float(a @ a)
+
+    def bound(self, counts):
+        return math.sqrt(self.norm2(counts)) / self.total(counts)
+
+    def dense_part(self, counts):
+        return self.sum_of_patterns(counts)[: -len(self.Y)]
+
+    def shares_of_rows(self, shares):
+        return shares.astype(float)
 
     def shuffle(self, members):
         if not self.schedule.balanced:
@@ -145,3 +143,7 @@ class Run:
             self.a, self.t, count = self.a + y, self.t + 1, count + 1
             self.made += 1
         self.updates.append((k, count))
+        self.count(k, count)
+
+    def count(self, k, times):
+        self.counts[k] += times

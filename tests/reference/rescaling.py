@@ -15,9 +15,6 @@ class RescalingRun(Run):
         super().__init__(Y, *arguments)
         self.coefficients = np.zeros(len(Y))
 
-    def refine(self):
-        """Their steps have a length of their own."""
-
     def update(self, k, y, single):
         keep, add = self.rule.step(self.a, self.t, y)
         self.a = keep * self.a + add * y

@@ -7,6 +7,8 @@
 //   ‖A‖²    = ‖W‖² + sum_k n_k² Delta_k²
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <numeric>
 #include <utility>
@@ -46,28 +48,27 @@ struct JointState {
   }
 };
 
-// The state as TwoParts sees it.
+// The state as Mixture sees it.
 inline const std::vector<double>& coordinates(const JointState& a) { return a.w.values; }
-inline const std::vector<std::int64_t>& counts(const JointState& a) { return a.counts; }
 
-// n_k = sum_r n_kr
-inline std::int64_t count_of_row(const std::vector<std::int64_t>& counts, std::size_t k, std::size_t n_classes) {
-  return std::accumulate(counts.begin() + k * n_classes, counts.begin() + (k + 1) * n_classes, std::int64_t{0});
-}
+inline std::size_t n_counts(const JointState& a) { return a.counts.size(); }
 
-inline void assign(JointState& a, std::vector<double> coordinates, std::vector<std::int64_t> counts) {
-  a.w.values = std::move(coordinates);
-  a.counts = std::move(counts);
-  for (std::size_t k = 0; k < a.rows.size(); ++k) a.rows[k].count = count_of_row(a.counts, k, a.w.n_classes);
-}
-
-inline double extended_product(const JointState& a, const std::vector<std::int64_t>& n,
-                               const std::vector<std::int64_t>& m) {
-  double sum = 0;
-  for (std::size_t k = 0; k < a.rows.size(); ++k)
-    sum += static_cast<double>(count_of_row(n, k, a.w.n_classes)) *
-           static_cast<double>(count_of_row(m, k, a.w.n_classes)) * a.rows[k].delta2;
-  return sum;
+// Fills in the shares n_kr / t, and gives their products with others in the extension.
+template <std::size_t N>
+std::array<double, N> extended_products(const JointState& a, float* shares, const std::array<const float*, N>& others) {
+  const std::size_t K = a.w.n_classes;
+  const auto of_row = [&](const float* from, std::size_t k) {
+    return std::accumulate(from + k * K, from + (k + 1) * K, 0.0);
+  };
+  const double scale = 1 / a.totals.t;
+  for (std::size_t i = 0; i < a.counts.size(); ++i)
+    shares[i] = static_cast<float>(static_cast<double>(a.counts[i]) * scale);
+  std::array<double, N> sums{};
+  for (std::size_t k = 0; k < a.rows.size(); ++k) {
+    const double weighted = a.rows[k].delta2 * of_row(shares, k);
+    for (std::size_t i = 0; i < N; ++i) sums[i] += weighted * of_row(others[i], k);
+  }
+  return sums;
 }
 
 // ‖A‖² from scratch: the running value gathers rounding errors.
@@ -79,6 +80,26 @@ inline double recomputed_norm2(const JointState& a) {
     extended += n * n * row.delta2;
   }
   return dense + extended;
+}
+
+// Gives the state the count count_of(i) at place i, and all that follows from the counts.
+template <class Rows, class F>
+void rebuild(JointState& a, const Rows& rows, double rho, const F& count_of) {
+  std::fill(a.w.values.begin(), a.w.values.end(), 0.0);
+  a.totals.t = 0;
+  for (std::size_t k = 0; k < a.rows.size(); ++k) {
+    JointRow& row = a.rows[k];
+    row.count = 0;
+    for (std::size_t wrong = 0; wrong < a.w.n_classes; ++wrong) {
+      const std::size_t place = k * a.w.n_classes + wrong;
+      const std::int64_t n = a.counts[place] = count_of(place);
+      if (n == 0) continue;
+      row.count += n;
+      a.w.add(rows, row.start, rho, row.right, wrong, static_cast<double>(n));
+      a.totals.t += static_cast<double>(n);
+    }
+  }
+  a.totals.norm2 = recomputed_norm2(a);
 }
 
 }  // namespace dynmargin

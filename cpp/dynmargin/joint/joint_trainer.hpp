@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "../mixture.hpp"
 #include "../rules/dynamic_margin.hpp"
 #include "../slices.hpp"
-#include "../two_parts.hpp"
 #include "joint_lower_bound.hpp"
 
 namespace dynmargin {
@@ -29,12 +29,14 @@ class JointTrainer {
         problem_(std::move(problem)),
         rule_(rule),
         single_updates_first_(schedule.single_updates_first),
-        refinement_(schedule.refinement),
         mixing_(schedule.mixing),
         state_(*packed_, *problem_),
         lower_bound_(*packed_, *problem_),
+        mixture_(problem_->hard_margin()),
         scores_(state_.w.stride),
-        sets_(members(), schedule, seed) {}
+        sets_(members(), schedule, seed) {
+    for (const Member m : members()) squared_norms_ += squared_norm(state_.rows[m.row()]);
+  }
 
   Event advance(double seconds, double max_updates) {
     return std::visit(
@@ -50,16 +52,10 @@ class JointTrainer {
     return std::visit(
         [&](const auto& rows) {
           const double norm2 = recomputed_norm2(state_), smallest = lower_bound_.look(rows, state_);
-          return Bounds{lower_bound_.margin(), parts_.bound(state_, norm2), smallest / std::sqrt(norm2)};
+          return Bounds{lower_bound_.margin(), std::sqrt(norm2) / state_.totals.t, smallest / std::sqrt(norm2)};
         },
         packed_->rows);
   }
-
-  // Lets the upper bound come from a mixture of two parts of the run; see Trainer.
-  void prove_by_parts() { proves_by_parts_ = true; }
-
-  // The counts in the upper bound of the last check, places as in JointState::counts.
-  std::vector<std::int64_t> proving_counts() const { return parts_.proving_counts(state_); }
 
   // Another accuracy for the same run; see Trainer.
   void set_rule(DynamicMargin rule) { rule_ = rule; }
@@ -139,72 +135,49 @@ class JointTrainer {
     return event;
   }
 
-  // Multiplies all counts, so that a single update is a smaller step from now on; see Trainer.
-  void refine() {
-    Totals& a = state_.totals;
-    double squared_norms = 0;
-    for (const Member m : sets_.pass().members.items()) squared_norms += squared_norm(state_.rows[m.row()]);
-    const double mean = squared_norms / static_cast<double>(sets_.pass().members.size());
-    const double factor = std::floor(std::min(refinement_ * mean * a.t / a.norm2, largest_count / a.t));
-    if (!(factor > 1) || a.norm2 == 0) return;
-    const auto times = static_cast<std::int64_t>(factor);
-    for (double& c : state_.w.values) c *= factor;
-    for (JointRow& row : state_.rows) row.count *= times;
-    for (std::int64_t& count : state_.counts) count *= times;
-    for (auto& [row, wrong, multiplicity] : recorded_) multiplicity *= times;
-    not_made_ += (factor - 1) * a.t;
-    a.t *= factor;
-    a.norm2 *= factor * factor;
-  }
-
-  // Done whenever the run has doubled; see Trainer.
-  void cut_run() {
-    if (mixing_) {
-      const double t = state_.totals.t;
-      const auto [before, since] = parts_.mix(state_, full_passes_, updates());
-      not_made_ += state_.totals.t - t;
-      for (std::size_t i = 0; i < recorded_.size(); ++i)
-        std::get<2>(recorded_[i]) *= i < recorded_at_cut_ ? before : since;
-    }
-    parts_.cut(state_);
-    next_cut_ = 2 * full_passes_;
-    recorded_at_cut_ = recorded_.size();
+  // Goes on from the best combination of this state and former ones; see Trainer.
+  void mix() {
+    const double t = state_.totals.t;
+    std::visit(
+        [&](const auto& rows) {
+          mixture_.mix(state_, squared_norms_ / rule_.eps,
+                       [&](JointState& a, const auto& count_of) { rebuild(a, rows, problem_->rho, count_of); });
+        },
+        packed_->rows);
+    not_made_ += state_.totals.t - t;
   }
 
   Event finish_pass() {
     const bool full = sets_.full(), updated = sets_.pass().updated;
-    if (sets_.first_full_pass() && updated) refine();
     if (!full) lower_bound_.remember(state_, sets_.pass().members.size());
     if (full && !updated)
       sets_.start_full_pass();
     else
       sets_.proceed();
     if (sets_.full()) state_.totals.norm2 = recomputed_norm2(state_);  // see Trainer
-    if (!full) return upper_bound() <= awaited_bound_ ? Event::bound_met : Event::slice_over;
-    ++full_passes_;
-    if (proves_by_parts_ && updated && full_passes_ >= next_cut_) cut_run();
-    return updated ? Event::full_pass : Event::converged;
+    if (full) ++full_passes_;
+    if (full && updated && mixing_) mix();
+    if (full && !updated) return Event::converged;
+    if (upper_bound() < awaited_bound_) return Event::bound_met;
+    return full ? Event::full_pass : Event::slice_over;
   }
 
   std::shared_ptr<const PackedRows> packed_;
   std::shared_ptr<const JointProblem> problem_;
   DynamicMargin rule_;
   bool single_updates_first_;
-  double refinement_;
   bool mixing_;
   JointState state_;
   JointLowerBound lower_bound_;
-  TwoParts<JointState> parts_;
-  bool proves_by_parts_ = false;
-  std::int64_t next_cut_ = 1;   // full passes
+  Mixture<JointState> mixture_;
+  double squared_norms_ = 0;    // one pattern a row
   std::vector<double> scores_;  // of the row in hand
   ActiveSets sets_;
   std::int64_t visits_ = 0, full_passes_ = 0;
   double awaited_bound_ = 0;
-  double not_made_ = 0;  // what t has grown by without an update
+  double not_made_ = 0;  // of t: what came by mixing
   bool recording_ = false;
   std::vector<Update> recorded_;
-  std::size_t recorded_at_cut_ = 0;
 };
 
 }  // namespace dynmargin

@@ -56,7 +56,7 @@ def bootstrapped_rules(
         finer = min(accuracy / 2, log(known_up_to))
         accuracy = max(finer, plan.epsilon) if accuracy > plan.epsilon else accuracy / 2
         b = margitron_threshold(R, min(bounds.upper_bound, R), accuracy, growth)
-        norm = sqrt(trainer.norm2)  # of the whole run; the upper bound may be that of a mixture of its parts
+        norm = sqrt(trainer.norm2)
         if growth == "updates":
             allowed = (1 - accuracy / 2) * (norm / t) ** 2 * t**accuracy
         else:

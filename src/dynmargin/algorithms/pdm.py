@@ -31,6 +31,8 @@ def train_pdm(
         accuracy *= schedule.rule_accuracy
     if eta is not None or start is not None:
         schedule = schedule.for_other_rules()
+    elif plan.stop == "convergence" or plan.whole_run:
+        schedule = replace(schedule, mixing=False)
     accuracies = successive_accuracies(accuracy, eta)
     if plan.stop == "certificate":
         accuracies = chain(accuracies, finer_accuracies(accuracy))

@@ -21,7 +21,6 @@ PAPER_SCHEDULE = Schedule(
     balanced=False,
     inner_passes=math.inf,
     mixing=False,
-    refinement=0.0,
 )
 
 

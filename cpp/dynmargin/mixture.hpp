@@ -1,0 +1,152 @@
+// The best combination of a run's state with what it was after the last few full passes.
+//
+// PDM only ever adds. A pattern that was added too often early on is not taken back, only outgrown, and what the run
+// has learnt about a direction it goes on to learn again, pass after pass. But any counts >= 0 are a state that a
+// perceptron may begin with, and prove the upper bound ‖a‖/t. So after a full pass the run goes on from the combination
+// of states, in shares n_k / t, that proves most:
+//
+//   minimise ‖sum_i c_i a_i / t_i‖ over sum_i c_i = 1;  n_k = [T max(0, sum_i c_i n_ik / t_i) + 1/2]
+//
+// The coefficients may be negative: that is what takes back. Where a share would be, it is cut off, and if that spoils
+// the bound, a shorter step is tried. Few former states make up for many, as they do in conjugate gradients. (Visits a
+// row to a certified 1 %, with mixing and without: 30,000 rows of 100 columns 47 and 1,105, 8,000 rows of 500 columns
+// 125 and 1,380, 50,000 rows of 20 columns with much overlap 40 and 143, Adult 14.5 and 23, 20,000 short texts 11
+// and 14. A mix costs about as much as half a visit of every row.)
+//
+// For the hard margin there is no extension that keeps steps short. There only the last state takes part, and what came
+// before and what came since both count for something, at least 0: a mixture of the two parts of the run (21 visits
+// instead of 149 on 18,353 separable rows of 100 columns).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "cholesky.hpp"
+#include "state.hpp"
+
+namespace dynmargin {
+
+inline constexpr std::size_t most_directions = 4;
+template <class Value>
+using FromEach = std::array<Value, most_directions + 1>;
+
+// AnyState gives its coordinates as a vector (`coordinates`), the number of its counts (`n_counts`), and the counts as
+// shares, with what they contribute to the products of states in the extension (`extended_products`).
+template <class AnyState>
+class Mixture {
+ public:
+  explicit Mixture(bool hard_margin) : most_points_(hard_margin ? 1 : most_directions), parts_only_(hard_margin) {}
+
+  // Makes the combination the state, if it proves more. `rebuild(a, count_of)` is to give `a` the count count_of(i) at
+  // place i, and all that follows from the counts.
+  //
+  // The result is written in larger numbers if ‖a‖² is below `least_norm2`: an update is a smaller step then.
+  template <class Rebuild>
+  void mix(AnyState& a, double least_norm2, const Rebuild& rebuild) {
+    const double t = a.totals.t, bound = std::sqrt(a.totals.norm2) / t;
+    if (!(bound > 0) || t > largest_total) return;
+    if (unit_ == 0) unit_ = bound;
+    const double finer = std::max(1.0, std::min(std::sqrt(least_norm2 / a.totals.norm2), largest_total / t));
+    Point now = point_of(a);
+    const Coefficients step = best_step(now);
+    double gain = 0;
+    for (std::size_t i = 0; i < points_.size(); ++i) gain += step[i] * (now.squared - now.products[i]);
+    const bool worthwhile = gain > least_gain * now.squared;
+    bool mixed = false;
+    for (double length = 1; worthwhile && !mixed && length > 0.2; length /= 2) {
+      give_shares(a, now, step, length, finer * t, rebuild);
+      mixed = std::sqrt(a.totals.norm2) / a.totals.t < bound && a.totals.t <= largest_count;
+    }
+    if (!mixed && (worthwhile || finer > 2)) give_shares(a, now, {}, 0, finer * t, rebuild);
+    remember(mixed ? point_of(a) : std::move(now));
+  }
+
+ private:
+  static constexpr double least_gain = 1e-4;                   // of ‖a‖²
+  static constexpr double largest_total = largest_count / 16;  // leaves room for updates, and for what is cut off
+  using Coefficients = SmallVector<most_directions>;
+
+  // A state, divided by its t, its length in units of the first bound. Half the precision is enough to find a
+  // combination; what it proves is computed anew.
+  struct Point {
+    std::vector<float> coordinates, shares;
+    double t, squared;      // ‖a / t‖²
+    Coefficients products;  // with the points remembered
+  };
+
+  Point point_of(const AnyState& a) const {
+    const auto at = coordinates(a);
+    const double scale = 1 / (a.totals.t * unit_);
+    Point p{std::vector<float>(at.size()), std::vector<float>(n_counts(a)), a.totals.t, 0, {}};
+    FromEach<double> sums{};
+    const auto others = from_each([](const Point& q) { return q.coordinates.data(); }, p);
+    for (std::size_t j = 0; j < at.size(); ++j) {
+      const double c = p.coordinates[j] = static_cast<float>(at[j] * scale);
+      for (std::size_t i = 0; i < others.size(); ++i) sums[i] += c * others[i][j];
+    }
+    const auto extended =
+        extended_products(a, p.shares.data(), from_each([](const Point& q) { return q.shares.data(); }, p));
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += extended[i] / (unit_ * unit_);
+    p.squared = sums.back();
+    std::copy_n(sums.begin(), most_directions, p.products.begin());
+    return p;
+  }
+
+  // Something of each of the points remembered and of another one, which comes last and also stands for those missing:
+  // loops of a fixed length keep their sums in registers.
+  template <class F>
+  auto from_each(const F& f, const Point& last) const {
+    FromEach<decltype(f(last))> found;
+    found.fill(f(last));
+    for (std::size_t i = 0; i < points_.size(); ++i) found[i] = f(points_[i]);
+    return found;
+  }
+
+  // How far to go from the present towards each of the points remembered.
+  Coefficients best_step(const Point& now) const {
+    SmallMatrix<most_directions> H{};  // products of the ways there
+    Coefficients downhill{};
+    for (std::size_t i = 0; i < points_.size(); ++i) {
+      downhill[i] = now.squared - now.products[i];
+      H[i][i] = points_[i].squared - 2 * now.products[i] + now.squared;
+      for (std::size_t j = 0; j < i; ++j)  // point j is later than point i, and knows its product with it
+        H[i][j] = points_[j].products[i - j - 1] - now.products[i] - now.products[j] + now.squared;
+    }
+    Coefficients step = solve_small(H, downhill);
+    if (parts_only_ && !points_.empty()) {  // the weights of both parts are at least 0
+      const double before = points_[0].t / now.t;
+      step[0] = before < 1 ? std::clamp(step[0], -before / (1 - before), 1.0) : 0;
+    }
+    return step;
+  }
+
+  template <class Rebuild>
+  void give_shares(AnyState& a, const Point& now, const Coefficients& step, double length, double T,
+                   const Rebuild& rebuild) const {
+    FromEach<double> c{};
+    c.back() = T;
+    for (std::size_t i = 0; i < points_.size(); ++i) c.back() -= c[i] = T * (length * step[i]);
+    const auto shares = from_each([](const Point& p) { return p.shares.data(); }, now);
+    rebuild(a, [&](std::size_t k) {
+      double n = 0;
+      for (std::size_t i = 0; i < shares.size(); ++i) n += c[i] * shares[i][k];
+      return static_cast<std::int64_t>(std::clamp(n, 0.0, largest_count) + 0.5);
+    });
+  }
+
+  void remember(Point now) {
+    if (points_.size() == most_points_) points_.pop_back();
+    points_.insert(points_.begin(), std::move(now));
+  }
+
+  std::size_t most_points_;
+  bool parts_only_;
+  double unit_ = 0;
+  std::vector<Point> points_;  // the last one first
+};
+
+}  // namespace dynmargin
