@@ -34,74 +34,82 @@ inline constexpr std::size_t most_directions = 4;
 template <class Value>
 using FromEach = std::array<Value, most_directions + 1>;
 
-// AnyState gives its coordinates as a vector (`coordinates`), the number of its counts (`n_counts`), and the counts as
-// shares, with what they contribute to the products of states in the extension (`extended_products`).
+// AnyState goes through its coordinates (`for_each_coordinate`), and knows its counts as shares, with what they
+// contribute to the products of states in the extension (`take_shares`).
 template <class AnyState>
 class Mixture {
  public:
-  explicit Mixture(bool hard_margin) : most_points_(hard_margin ? 1 : most_directions), parts_only_(hard_margin) {}
+  // Where there are more columns than rows, states are large, and two of them do as well.
+  Mixture(bool hard_margin, bool wide)
+      : most_points_(hard_margin ? 1
+                     : wide      ? 2
+                                 : most_directions),
+        parts_only_(hard_margin) {}
 
   // Makes the combination the state, if it proves more. `rebuild(a, count_of)` is to give `a` the count count_of(i) at
   // place i, and all that follows from the counts.
   //
-  // The result is written in larger numbers if ‖a‖² is below `least_norm2`: an update is a smaller step then.
+  // The result is written in numbers so large that rounding costs less than the accuracy of the rule: rounding n_k adds
+  // at most ‖y_k‖² / 4 to ‖a‖² on the average, `squared_norms` is the sum of all ‖y_k‖². An update is a small step
+  // then.
   template <class Rebuild>
-  void mix(AnyState& a, double least_norm2, const Rebuild& rebuild) {
+  void mix(AnyState& a, double squared_norms, double accuracy, const Rebuild& rebuild) {
     const double t = a.totals.t, bound = std::sqrt(a.totals.norm2) / t;
     if (!(bound > 0) || t > largest_total) return;
     if (unit_ == 0) unit_ = bound;
-    const double finer = std::max(1.0, std::min(std::sqrt(least_norm2 / a.totals.norm2), largest_total / t));
+    const double finer =
+        std::max(1.0, std::min(std::sqrt(squared_norms / accuracy / a.totals.norm2), largest_total / t));
     Point now = point_of(a);
     const Coefficients step = best_step(now);
     double gain = 0;
     for (std::size_t i = 0; i < points_.size(); ++i) gain += step[i] * (now.squared - now.products[i]);
-    const bool worthwhile = gain > least_gain * now.squared;
+    const bool worthwhile = gain > accuracy / 10 * now.squared;
     bool mixed = false;
     for (double length = 1; worthwhile && !mixed && length > 0.2; length /= 2) {
       give_shares(a, now, step, length, finer * t, rebuild);
       mixed = std::sqrt(a.totals.norm2) / a.totals.t < bound && a.totals.t <= largest_count;
     }
-    if (!mixed && (worthwhile || finer > 2)) give_shares(a, now, {}, 0, finer * t, rebuild);
-    remember(mixed ? point_of(a) : std::move(now));
+    const bool as_it_was = !mixed && (worthwhile || finer > 2);
+    if (as_it_was) give_shares(a, now, {}, 0, finer * t, rebuild);
+    remember(a, mixed || as_it_was ? point_of(a) : std::move(now));
   }
 
  private:
-  static constexpr double least_gain = 1e-4;                   // of ‖a‖²
   static constexpr double largest_total = largest_count / 16;  // leaves room for updates, and for what is cut off
   using Coefficients = SmallVector<most_directions>;
 
-  // A state, divided by its t, its length in units of the first bound. Half the precision is enough to find a
-  // combination; what it proves is computed anew.
+  // A state, divided by its t, its length in units of the first bound.
   struct Point {
-    std::vector<float> coordinates, shares;
+    std::vector<double> coordinates;  // once it is remembered
+    std::vector<double> shares;
     double t, squared;      // ‖a / t‖²
     Coefficients products;  // with the points remembered
   };
 
   Point point_of(const AnyState& a) const {
-    const auto at = coordinates(a);
-    const double scale = 1 / (a.totals.t * unit_);
-    Point p{std::vector<float>(at.size()), std::vector<float>(n_counts(a)), a.totals.t, 0, {}};
+    Point p{{}, {}, a.totals.t, 0, {}};
+    const double scale = 1 / (p.t * unit_);
+    const auto others = from_each<const double*>([](const Point& q) { return q.coordinates.data(); });
     FromEach<double> sums{};
-    const auto others = from_each([](const Point& q) { return q.coordinates.data(); }, p);
-    for (std::size_t j = 0; j < at.size(); ++j) {
-      const double c = p.coordinates[j] = static_cast<float>(at[j] * scale);
-      for (std::size_t i = 0; i < others.size(); ++i) sums[i] += c * others[i][j];
-    }
+    std::size_t j = 0;
+    for_each_coordinate(a, [&](double coordinate) {
+      const double c = coordinate * scale;
+      sums.back() += c * c;
+      for (std::size_t i = 0; i < points_.size(); ++i) sums[i] += c * others[i][j];
+      ++j;
+    });
     const auto extended =
-        extended_products(a, p.shares.data(), from_each([](const Point& q) { return q.shares.data(); }, p));
+        take_shares(a, p.shares, from_each<const double*>([](const Point& q) { return q.shares.data(); }));
     for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += extended[i] / (unit_ * unit_);
     p.squared = sums.back();
     std::copy_n(sums.begin(), most_directions, p.products.begin());
     return p;
   }
 
-  // Something of each of the points remembered and of another one, which comes last and also stands for those missing:
-  // loops of a fixed length keep their sums in registers.
-  template <class F>
-  auto from_each(const F& f, const Point& last) const {
-    FromEach<decltype(f(last))> found;
-    found.fill(f(last));
+  // Something of each of the points remembered, and nothing for those missing.
+  template <class Value, class F>
+  FromEach<Value> from_each(const F& f) const {
+    FromEach<Value> found{};
     for (std::size_t i = 0; i < points_.size(); ++i) found[i] = f(points_[i]);
     return found;
   }
@@ -130,17 +138,19 @@ class Mixture {
     FromEach<double> c{};
     c.back() = T;
     for (std::size_t i = 0; i < points_.size(); ++i) c.back() -= c[i] = T * (length * step[i]);
-    const auto shares = from_each([](const Point& p) { return p.shares.data(); }, now);
+    const auto shares = from_each<const double*>([](const Point& p) { return p.shares.data(); });
     rebuild(a, [&](std::size_t k) {
-      double n = 0;
-      for (std::size_t i = 0; i < shares.size(); ++i) n += c[i] * shares[i][k];
+      double n = c.back() * now.shares[k];
+      for (std::size_t i = 0; i < points_.size(); ++i) n += c[i] * shares[i][k];
       return static_cast<std::int64_t>(std::clamp(n, 0.0, largest_count) + 0.5);
     });
   }
 
-  void remember(Point now) {
+  void remember(const AnyState& a, Point p) {
+    const double scale = 1 / (p.t * unit_);
+    for_each_coordinate(a, [&](double coordinate) { p.coordinates.push_back(coordinate * scale); });
     if (points_.size() == most_points_) points_.pop_back();
-    points_.insert(points_.begin(), std::move(now));
+    points_.insert(points_.begin(), std::move(p));
   }
 
   std::size_t most_points_;

@@ -10,6 +10,7 @@
 #include <array>
 #include <cmath>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "problem.hpp"
@@ -84,29 +85,6 @@ class Patterns {
   double rho_;
 };
 
-// The state as Mixture sees it: the bias is the last coordinate.
-inline std::vector<double> coordinates(const State& a) {
-  std::vector<double> all(a.w);
-  all.push_back(a.bias);
-  return all;
-}
-
-inline std::size_t n_counts(const State& a) { return a.patterns.size(); }
-
-// Fills in the shares n_k / t, and gives their products with others in the extension.
-template <std::size_t N>
-std::array<double, N> extended_products(const State& a, float* shares, const std::array<const float*, N>& others) {
-  std::array<double, N> sums{};
-  const double scale = 1 / a.totals.t;
-  for (std::size_t k = 0; k < a.patterns.size(); ++k) {
-    const Pattern& y = a.patterns[k];
-    shares[k] = static_cast<float>(static_cast<double>(y.count) * scale);
-    const double weighted = y.delta2 * shares[k];
-    for (std::size_t i = 0; i < N; ++i) sums[i] += weighted * others[i][k];
-  }
-  return sums;
-}
-
 inline std::vector<std::int64_t> counts(const State& a) {
   std::vector<std::int64_t> n(a.patterns.size());
   for (std::size_t k = 0; k < n.size(); ++k) n[k] = a.patterns[k].count;
@@ -125,7 +103,31 @@ double recomputed_norm2(const BasicState<Count>& a) {
   return dense + extended;
 }
 
-// Gives the state the count count_of(k) for pattern k, and all that follows from the counts.
+// What Mixture has to know of a state.
+
+template <class F>
+void for_each_coordinate(const State& a, const F& f) {
+  for (const double c : a.w) f(c);
+  f(a.bias);
+}
+
+// The shares n_k / t, and their products in the extension with others. Where there is no other they stand in for it.
+template <std::size_t N>
+std::array<double, N> take_shares(const State& a, std::vector<double>& shares, std::array<const double*, N> others) {
+  shares.resize(a.patterns.size());
+  std::replace(others.begin(), others.end(), static_cast<const double*>(nullptr), std::as_const(shares).data());
+  std::array<double, N> sums{};
+  const double scale = 1 / a.totals.t;
+  for (std::size_t k = 0; k < shares.size(); ++k) {
+    const Pattern& y = a.patterns[k];
+    shares[k] = static_cast<double>(y.count) * scale;
+    const double weighted = y.delta2 * shares[k];
+    for (std::size_t i = 0; i < N; ++i) sums[i] += weighted * others[i][k];
+  }
+  return sums;
+}
+
+// Gives the state the counts count_of(k), and all that follows from them.
 template <class P, class F>
 void rebuild(State& a, const P& patterns, std::span<const Member> members, const F& count_of) {
   std::fill(a.w.begin(), a.w.end(), 0.0);
@@ -140,8 +142,7 @@ void rebuild(State& a, const P& patterns, std::span<const Member> members, const
     a.totals.t += n;
     a.totals.norm2 += n * n * y.delta2;
   }
-  a.totals.norm2 += a.bias * a.bias;
-  for (const double c : a.w) a.totals.norm2 += c * c;
+  for_each_coordinate(a, [&](double c) { a.totals.norm2 += c * c; });
 }
 
 // The mean of ‖ybar_k‖² / Delta_k²: how much of a pattern it shares with others, beside its own coordinate. Large

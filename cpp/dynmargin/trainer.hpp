@@ -45,7 +45,7 @@ class Trainer {
         mixing_(schedule.mixing),
         state_(empty_state<std::int64_t>(*packed_, *problem_)),
         lower_bound_(members_of(*problem_), *problem_, *packed_),
-        mixture_(problem_->hard_margin()),
+        mixture_(problem_->hard_margin(), packed_->n_columns > packed_->n_rows),
         sets_(members_of(*problem_), schedule, seed) {
     for (const Member m : lower_bound_.members()) squared_norms_ += state_.patterns[m.row()].squared_norm;
   }
@@ -168,12 +168,11 @@ class Trainer {
     return event;
   }
 
-  // Goes on from the best combination of this state and former ones, in numbers so large that rounding them to whole
-  // ones costs no more than the rule's accuracy: it adds about ‖y_k‖² / 8 to ‖a‖² for every k.
+  // Goes on from the best combination of this state and former ones.
   void mix(const DynamicMargin& rule) {
     const double t = state_.totals.t;
     with_patterns([&](const auto& patterns) {
-      mixture_.mix(state_, squared_norms_ / rule.eps,
+      mixture_.mix(state_, squared_norms_, rule.eps,
                    [&](State& a, const auto& count_of) { rebuild(a, patterns, lower_bound_.members(), count_of); });
     });
     not_made_ += state_.totals.t - t;

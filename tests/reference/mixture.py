@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-MOST_POINTS, LEAST_GAIN, LARGEST_COUNT = 4, 1e-4, 2.0**53
+LARGEST_COUNT = 2.0**53
 
 
 def dot(u, v):
@@ -50,51 +50,48 @@ def solve_small(H, b):
 
 
 class Point:
-    """A state divided by its t, in single precision, and its products with others."""
+    """A state divided by its t, its length in units of the first bound, and its products with others."""
 
     def __init__(self, run, counts, unit, others):
-        dense, delta2 = run.dense_part(counts), run.delta2
-        scale = 1 / run.total(counts)
         self.t = run.total(counts)
-        self.coordinates = (dense * (1 / (self.t * unit))).astype(np.float32)
-        self.shares = (counts * scale).astype(np.float32)
-        self.weighted = delta2 * run.shares_of_rows(self.shares)
+        self.coordinates = run.dense_part(counts) * (1 / (self.t * unit))
+        self.shares = counts * (1 / self.t)
         self.of_rows = run.shares_of_rows(self.shares)
-        *self.products, self.squared = (self.product(other, unit) for other in [*others, self])
-
-    def product(self, other, unit):
-        x, y = self.coordinates.astype(float), other.coordinates.astype(float)
-        return dot(x, y) + dot(self.weighted, other.of_rows) / (unit * unit)
+        self.weighted = run.delta2 * self.of_rows
+        *self.products, self.squared = (
+            dot(self.coordinates, other.coordinates) + dot(self.weighted, other.of_rows) / (unit * unit)
+            for other in [*others, self]
+        )
 
 
 class Mixture:
     """What the run was after the last full passes, and the best combination of that with what it is."""
 
-    def __init__(self, run, hard_margin):
+    def __init__(self, run, hard_margin, wide):
         self.run, self.hard_margin = run, hard_margin
+        self.most_points = 1 if hard_margin else 2 if wide else 4
         self.points, self.unit = [], 0.0
 
-    def mix(self, counts, least_norm2):
+    def mix(self, counts, squared_norms, accuracy):
         """Give the counts to go on with."""
         run, t, bound = self.run, self.run.total(counts), self.run.bound(counts)
         if not bound > 0 or t > LARGEST_COUNT / 16:
             return counts
         self.unit = self.unit or bound
-        finer = max(1.0, min(math.sqrt(least_norm2 / run.norm2(counts)), LARGEST_COUNT / 16 / t))
+        finer = max(1.0, min(math.sqrt(squared_norms / accuracy / run.norm2(counts)), LARGEST_COUNT / 16 / t))
         now = Point(run, counts, self.unit, self.points)
         step = self.best_step(now)
         gain = 0.0
         for x, product in zip(step, now.products, strict=True):
             gain += x * (now.squared - product)
-        worthwhile, mixed = gain > LEAST_GAIN * now.squared, False
+        worthwhile, mixed = gain > accuracy / 10 * now.squared, False
         for length in (1.0, 0.5, 0.25):
             if worthwhile and not mixed:
                 counts = self.combined(now, [length * x for x in step], finer * t)
                 mixed = run.bound(counts) < bound and run.total(counts) <= LARGEST_COUNT
         if not mixed and (worthwhile or finer > 2):
             counts = self.combined(now, [0.0] * len(step), finer * t)
-        point = Point(run, counts, self.unit, self.points) if mixed else now
-        self.points = [point, *self.points][: 1 if self.hard_margin else MOST_POINTS]
+        self.points = [Point(run, counts, self.unit, self.points), *self.points][: self.most_points]
         return counts
 
     def best_step(self, now):
@@ -112,9 +109,10 @@ class Mixture:
         return step
 
     def combined(self, now, step, T):
-        own, found = T, np.zeros(len(now.shares))
-        for x, p in zip(step, self.points, strict=True):
-            own -= T * x
-            found += T * x * p.shares.astype(float)
-        found += own * now.shares.astype(float)
+        own, weights = T, [T * x for x in step]
+        for weight in weights:
+            own -= weight
+        found = own * now.shares
+        for weight, p in zip(weights, self.points, strict=True):
+            found = found + weight * p.shares
         return np.floor(np.clip(found, 0.0, LARGEST_COUNT) + 0.5)

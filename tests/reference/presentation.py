@@ -33,7 +33,7 @@ class Generator:
 class Run:
     """A perceptron over explicit patterns Y; the rule says what is misclassified."""
 
-    def __init__(self, Y, sides, rule, schedule, seed, max_updates):
+    def __init__(self, Y, sides, rule, schedule, seed, max_updates, n_columns=None):
         self.Y, self.sides, self.rule, self.schedule, self.max_updates = Y, sides, rule, schedule, max_updates
         self.random = Generator(seed)
         self.a, self.t = np.zeros(Y.shape[1]), 0
@@ -44,7 +44,8 @@ class Run:
         self.full_passes = 0
         self.at_full_pass = []  # when full pass i was complete: how many entries `updates` had, and the counts
         self.delta2 = (Y[:, -len(Y) :] ** 2).sum(axis=1)
-        self.mixture = Mixture(self, hard_margin=not self.delta2.any())
+        n_columns = Y.shape[1] - len(Y) - 1 if n_columns is None else n_columns
+        self.mixture = Mixture(self, hard_margin=not self.delta2.any(), wide=n_columns > len(Y))
 
     def run(self, max_passes):
         """Full passes until one makes no update; True if that happened."""
@@ -68,7 +69,7 @@ class Run:
         return False
 
     def mix(self):
-        self.counts = self.mixture.mix(self.counts, (self.Y**2).sum() / self.rule.eps)
+        self.counts = self.mixture.mix(self.counts, (self.Y**2).sum(), self.rule.eps)
         self.a, self.t = self.sum_of_patterns(self.counts), self.total(self.counts)
 
     def sum_of_patterns(self, counts):

@@ -48,29 +48,6 @@ struct JointState {
   }
 };
 
-// The state as Mixture sees it.
-inline const std::vector<double>& coordinates(const JointState& a) { return a.w.values; }
-
-inline std::size_t n_counts(const JointState& a) { return a.counts.size(); }
-
-// Fills in the shares n_kr / t, and gives their products with others in the extension.
-template <std::size_t N>
-std::array<double, N> extended_products(const JointState& a, float* shares, const std::array<const float*, N>& others) {
-  const std::size_t K = a.w.n_classes;
-  const auto of_row = [&](const float* from, std::size_t k) {
-    return std::accumulate(from + k * K, from + (k + 1) * K, 0.0);
-  };
-  const double scale = 1 / a.totals.t;
-  for (std::size_t i = 0; i < a.counts.size(); ++i)
-    shares[i] = static_cast<float>(static_cast<double>(a.counts[i]) * scale);
-  std::array<double, N> sums{};
-  for (std::size_t k = 0; k < a.rows.size(); ++k) {
-    const double weighted = a.rows[k].delta2 * of_row(shares, k);
-    for (std::size_t i = 0; i < N; ++i) sums[i] += weighted * of_row(others[i], k);
-  }
-  return sums;
-}
-
 // ‖A‖² from scratch: the running value gathers rounding errors.
 inline double recomputed_norm2(const JointState& a) {
   double dense = 0, extended = 0;
@@ -82,7 +59,34 @@ inline double recomputed_norm2(const JointState& a) {
   return dense + extended;
 }
 
-// Gives the state the count count_of(i) at place i, and all that follows from the counts.
+// What Mixture has to know of a state.
+
+template <class F>
+void for_each_coordinate(const JointState& a, const F& f) {
+  for (const double c : a.w.values) f(c);
+}
+
+// The shares n_kr / t, and their products in the extension with others. Where there is no other they stand in for it.
+template <std::size_t N>
+std::array<double, N> take_shares(const JointState& a, std::vector<double>& shares,
+                                  std::array<const double*, N> others) {
+  const std::size_t K = a.w.n_classes;
+  const auto of_row = [&](const double* from, std::size_t k) {
+    return std::accumulate(from + k * K, from + (k + 1) * K, 0.0);
+  };
+  shares.resize(a.counts.size());
+  std::replace(others.begin(), others.end(), static_cast<const double*>(nullptr), std::as_const(shares).data());
+  const double scale = 1 / a.totals.t;
+  for (std::size_t i = 0; i < shares.size(); ++i) shares[i] = static_cast<double>(a.counts[i]) * scale;
+  std::array<double, N> sums{};
+  for (std::size_t k = 0; k < a.rows.size(); ++k) {
+    const double weighted = a.rows[k].delta2 * of_row(shares.data(), k);
+    for (std::size_t i = 0; i < N; ++i) sums[i] += weighted * of_row(others[i], k);
+  }
+  return sums;
+}
+
+// Gives the state the counts count_of(i), places as in `counts`, and all that follows from them.
 template <class Rows, class F>
 void rebuild(JointState& a, const Rows& rows, double rho, const F& count_of) {
   std::fill(a.w.values.begin(), a.w.values.end(), 0.0);

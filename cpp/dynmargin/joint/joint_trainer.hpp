@@ -32,7 +32,7 @@ class JointTrainer {
         mixing_(schedule.mixing),
         state_(*packed_, *problem_),
         lower_bound_(*packed_, *problem_),
-        mixture_(problem_->hard_margin()),
+        mixture_(problem_->hard_margin(), packed_->n_columns > packed_->n_rows),
         scores_(state_.w.stride),
         sets_(members(), schedule, seed) {
     for (const Member m : members()) squared_norms_ += squared_norm(state_.rows[m.row()]);
@@ -140,7 +140,7 @@ class JointTrainer {
     const double t = state_.totals.t;
     std::visit(
         [&](const auto& rows) {
-          mixture_.mix(state_, squared_norms_ / rule_.eps,
+          mixture_.mix(state_, squared_norms_, rule_.eps,
                        [&](JointState& a, const auto& count_of) { rebuild(a, rows, problem_->rho, count_of); });
         },
         packed_->rows);
