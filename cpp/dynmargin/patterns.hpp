@@ -127,6 +127,13 @@ std::array<double, N> take_shares(const State& a, std::vector<double>& shares, s
   return sums;
 }
 
+inline void multiply(State& a, double times) {
+  for (double& c : a.w) c *= times;
+  a.bias *= times;
+  for (Pattern& y : a.patterns) y.count *= static_cast<std::int64_t>(times);
+  a.totals = {a.totals.t * times, a.totals.norm2 * times * times};
+}
+
 // Gives the state the counts count_of(k), and all that follows from them.
 template <class P, class F>
 void rebuild(State& a, const P& patterns, std::span<const Member> members, const F& count_of) {

@@ -81,18 +81,24 @@ class Mixture:
         finer = max(1.0, min(math.sqrt(squared_norms / accuracy / run.norm2(counts)), LARGEST_COUNT / 16 / t))
         now = Point(run, counts, self.unit, self.points)
         step = self.best_step(now)
+        if self.worthwhile(now, step):
+            stuck = self.points[0].squared - now.squared < 0.01 * accuracy * now.squared
+            for length in (1.0, 0.5, 0.25, 0.0):
+                T = 0.25 * t if stuck and length == 0 else finer * t
+                counts = self.combined(now, [length * x for x in step], T)
+                if run.bound(counts) < bound and run.total(counts) <= LARGEST_COUNT:
+                    break
+        elif finer > 2:
+            counts = math.floor(finer) * counts
+        self.points = [Point(run, counts, self.unit, self.points), *self.points][: self.most_points]
+        return counts
+
+    def worthwhile(self, now, step):
         gain = 0.0
         for x, product in zip(step, now.products, strict=True):
             gain += x * (now.squared - product)
-        worthwhile, mixed = gain > accuracy / 10 * now.squared, False
-        for length in (1.0, 0.5, 0.25):
-            if worthwhile and not mixed:
-                counts = self.combined(now, [length * x for x in step], finer * t)
-                mixed = run.bound(counts) < bound and run.total(counts) <= LARGEST_COUNT
-        if not mixed and (worthwhile or finer > 2):
-            counts = self.combined(now, [0.0] * len(step), finer * t)
-        self.points = [Point(run, counts, self.unit, self.points), *self.points][: self.most_points]
-        return counts
+        by_itself = self.points[0].squared - now.squared if self.points else math.inf
+        return gain > max(0.1 * by_itself, 1e-12 * now.squared)
 
     def best_step(self, now):
         n = len(self.points)

@@ -86,6 +86,14 @@ std::array<double, N> take_shares(const JointState& a, std::vector<double>& shar
   return sums;
 }
 
+inline void multiply(JointState& a, double times) {
+  const auto whole = static_cast<std::int64_t>(times);
+  for (double& c : a.w.values) c *= times;
+  for (JointRow& row : a.rows) row.count *= whole;
+  for (std::int64_t& count : a.counts) count *= whole;
+  a.totals = {a.totals.t * times, a.totals.norm2 * times * times};
+}
+
 // Gives the state the counts count_of(i), places as in `counts`, and all that follows from them.
 template <class Rows, class F>
 void rebuild(JointState& a, const Rows& rows, double rho, const F& count_of) {
