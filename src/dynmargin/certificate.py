@@ -240,9 +240,9 @@ class Certificate:
 
     def signed_counts(self, sides: NDArray[np.integer], support: NDArray[np.int64]) -> NDArray[np.float64]:
         """Give the counts of some rows with the signs they have in the weights, as a row of a table."""
-        signed = np.zeros((1, len(support)))
-        signed[0, np.searchsorted(support, self.counts.indices)] = sides[self.counts.indices] * self.counts.data
-        return signed
+        signed = np.zeros(len(sides))
+        signed[self.counts.indices] = sides[self.counts.indices] * self.counts.data
+        return signed[None, support]
 
 
 def certify(
