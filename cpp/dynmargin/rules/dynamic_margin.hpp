@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 
 #include "../state.hpp"
 
@@ -29,7 +28,9 @@ struct DynamicMargin {
     const double a2 = eps * q, a1 = a.t * q - (1 - 2 * eps) * p, c = (1 - eps) * a.norm2 - a.t * p;
     const auto g = [&](double mu) { return (a2 * mu + a1) * mu - c; };
     if (a1 > 0) {  // a2 is small: the root of the linear part does nearly always, and needs no branch on lambda = 1
-      const double lambda = 1 + static_cast<double>(static_cast<std::int64_t>(std::min(c / a1, largest_multiplicity)));
+      constexpr double whole =
+          6755399441055744.0;  // 1.5 * 2^52: adding it rounds, sooner than going by an integer does
+      const double lambda = (std::min(c / a1, largest_multiplicity) + 0.5 + whole) - whole;
       if (g(lambda) > 0 && g(lambda - 1) <= 0 && lambda <= largest_multiplicity) return lambda;
     }
     const double root = std::sqrt(a1 * a1 + 4 * a2 * c);

@@ -26,8 +26,8 @@ class MaxMarginClassifier(MarginClassifier):
         The price of a squared slack; ``float("inf")`` for the hard margin.
     algorithm : {"auto", "newton", "dcd", "pdm"}, default="auto"
         "auto" takes Newton's method or dual coordinate descent, whichever is likely to have less work: the first where
-        features are few and slacks cheap to tune together, the second for wide data, small C and the hard margin. The
-        perceptron with dynamic margin has to be asked for; it is rarely the fastest.
+        features are few, the second for wide data and small C. For the hard margin it takes the perceptron with dynamic
+        margin where there are more than 30 rows a feature, else dual coordinate descent.
     fit_intercept, intercept_scaling, class_weight, max_time, margin_floor : see PDMClassifier
         As in `PDMClassifier`.
     n_jobs, random_state, verbose : see PDMClassifier
