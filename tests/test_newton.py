@@ -84,10 +84,12 @@ def test_the_front_door_says_what_it_chose(breast_cancer, rng):
     assert MaxMarginClassifier(C=1e-4).fit(X, y).algorithm_.startswith("dcd: about")
     assert MaxMarginClassifier(algorithm="pdm").fit(X, y).algorithm_ == "pdm: as asked"
     hard = MaxMarginClassifier(0.1, C=np.inf).fit(X[y == 1][:20], np.arange(20) % 2)
-    assert hard.algorithm_ == "dcd: the margin is hard, and there are not many rows a feature"
+    assert hard.algorithm_ == "dcd: the margin is hard"
     column = np.linspace(-1, 1, 40)[:, None]
     hard = MaxMarginClassifier(0.1, C=np.inf).fit(column, column.ravel() > 0)
     assert hard.algorithm_ == "pdm: the margin is hard, and there are many rows a feature"
+    finer = MaxMarginClassifier(1e-4, C=np.inf).fit(column, column.ravel() > 0)
+    assert finer.algorithm_ == "dcd: the margin is hard"
     assert hard.certificate_.achieved
     wide = rng.normal(size=(20, 2100))
     chosen = MaxMarginClassifier().fit(wide, np.arange(20) % 2)

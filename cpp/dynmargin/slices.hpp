@@ -21,7 +21,7 @@ enum class Event {
 // What the weights and counts of the moment are worth.
 struct Bounds {
   double margin;              // proven by the best weights seen, slacks repaired
-  double upper_bound;         // ‖a‖ / t, of the whole run or of a part of it
+  double upper_bound;         // ‖a‖ / t
   double directional_margin;  // min_k a.y_k / ‖a‖, no repair: the figure of the paper's tables
 };
 

@@ -50,17 +50,16 @@ def solve_small(H, b):
 
 
 class Point:
-    """A state divided by its t, its length in units of the first bound, and its products with others."""
+    """A state divided by its t, and its products with others."""
 
-    def __init__(self, run, counts, unit, others):
+    def __init__(self, run, counts, others):
         self.t = run.total(counts)
-        self.coordinates = run.dense_part(counts) * (1 / (self.t * unit))
+        self.coordinates = run.dense_part(counts) * (1 / self.t)
         self.shares = counts * (1 / self.t)
         self.of_rows = run.shares_of_rows(self.shares)
         self.weighted = run.delta2 * self.of_rows
         *self.products, self.squared = (
-            dot(self.coordinates, other.coordinates) + dot(self.weighted, other.of_rows) / (unit * unit)
-            for other in [*others, self]
+            dot(self.coordinates, other.coordinates) + dot(self.weighted, other.of_rows) for other in [*others, self]
         )
 
 
@@ -68,29 +67,57 @@ class Mixture:
     """What the run was after the last full passes, and the best combination of that with what it is."""
 
     def __init__(self, run, hard_margin, wide):
-        self.run, self.hard_margin = run, hard_margin
+        self.run, self.parts_only = run, hard_margin
         self.most_points = 1 if hard_margin else 2 if wide else 4
-        self.points, self.unit = [], 0.0
+        self.points = []
+        self.outgrowing, self.failures, self.passes, self.next_mix = False, 0, 0, 8
 
     def mix(self, counts, squared_norms, accuracy):
         """Give the counts to go on with."""
         run, t, bound = self.run, self.run.total(counts), self.run.bound(counts)
         if not bound > 0 or t > LARGEST_COUNT / 16:
             return counts
-        self.unit = self.unit or bound
-        finer = max(1.0, min(math.sqrt(squared_norms / accuracy / run.norm2(counts)), LARGEST_COUNT / 16 / t))
-        now = Point(run, counts, self.unit, self.points)
+        if self.outgrowing:
+            self.passes += 1
+            if self.passes < self.next_mix:
+                return counts
+            self.next_mix *= 2
+        finer, norm2 = 1.0, run.norm2(counts)
+        if not self.outgrowing:
+            finer = math.sqrt(squared_norms / norm2 / accuracy)
+            finer = max(1.0, min(finer, LARGEST_COUNT / 16 / t))
+        now = Point(run, counts, self.points)
         step = self.best_step(now)
         if self.worthwhile(now, step):
-            stuck = self.points[0].squared - now.squared < 0.01 * accuracy * now.squared
-            for length in (1.0, 0.5, 0.25, 0.0):
-                T = 0.25 * t if stuck and length == 0 else finer * t
-                counts = self.combined(now, [length * x for x in step], T)
-                if run.bound(counts) < bound and run.total(counts) <= LARGEST_COUNT:
-                    break
+            counts = self.attempt(now, step, bound, finer * t)
+            if self.failures == 4 and not self.outgrowing:
+                counts = self.outgrow(now, counts, squared_norms / norm2, accuracy)
         elif finer > 2:
             counts = math.floor(finer) * counts
-        self.points = [Point(run, counts, self.unit, self.points), *self.points][: self.most_points]
+        self.points = [Point(run, counts, self.points), *self.points][: self.most_points]
+        return counts
+
+    def attempt(self, now, step, bound, T):
+        """Give the combination, or what there is if no length of the step lowers the bound."""
+        for length in (1.0, 0.5, 0.25):
+            counts = self.combined(now, [length * x for x in step], T)
+            if (
+                self.run.total(counts) > 0
+                and self.run.bound(counts) < bound
+                and self.run.total(counts) <= LARGEST_COUNT
+            ):
+                self.failures = 0
+                return counts
+        self.failures += 1
+        return self.combined(now, [0.0] * len(step), T)
+
+    def outgrow(self, now, counts, ratio, accuracy):
+        """Go on in larger steps, and mix two parts of the run whenever it has doubled."""
+        self.outgrowing = self.parts_only = True
+        self.points, self.most_points = [], 1
+        coarser = math.sqrt(ratio / max(accuracy, min(100 * accuracy, 1e-3)))
+        if coarser < 1 and coarser * now.t > 4 * len(counts):
+            return self.combined(now, [], coarser * now.t)
         return counts
 
     def worthwhile(self, now, step):
@@ -109,7 +136,7 @@ class Mixture:
                 across = self.points[j].products[i - j - 1]
                 H[i][j] = across - now.products[i] - now.products[j] + now.squared
         step = solve_small(H, [now.squared - product for product in now.products])
-        if self.hard_margin and self.points:
+        if self.parts_only and self.points:
             before = self.points[0].t / now.t
             step[0] = min(max(step[0], -before / (1 - before)), 1.0) if before < 1 else 0.0
         return step

@@ -13,6 +13,7 @@ MOST_NEWTON_COLUMNS = 2000  # beyond, Newton's method needs conjugate gradients
 NEWTON_PASSES = 12.0  # over all rows, the start on a subset included
 NEWTON_SOLVES = 1.0  # of d unknowns, all together: so many times d³
 DCD_PASSES = 8.0  # and one more for every unit of stiffness; all that again for each factor of 100 in the gap
+FINEST_FOR_PDM = 1e-3  # below, PDM takes long for a hard margin
 TALL = 30  # so many rows a feature: PDM finds a hard margin in 0.3 to 0.9 of DCD's time from here on
 VISIT = 15.0  # what it costs to find a row, beside its non-zeros
 
@@ -21,11 +22,9 @@ def choose(task: Task, epsilon: float) -> tuple[str, str]:
     """Name the algorithm to take for a task, and why."""
     columns, rows, nonzeros = task.matrix.n_columns, task.n_rows, task.rows.n_nonzeros
     if task.core_problem.hard_margin:
-        tall = rows > TALL * columns
-        return (
-            "pdm" if tall else "dcd",
-            f"the margin is hard, and there are {'' if tall else 'not '}many rows a feature",
-        )
+        if rows > TALL * columns and epsilon >= FINEST_FOR_PDM:
+            return "pdm", "the margin is hard, and there are many rows a feature"
+        return "dcd", "the margin is hard"
     if columns > MOST_NEWTON_COLUMNS:
         return "dcd", f"{columns} features, more than {MOST_NEWTON_COLUMNS}"
     newton = nonzeros * (NEWTON_PASSES + nonzeros / rows / 4) + NEWTON_SOLVES * columns**3

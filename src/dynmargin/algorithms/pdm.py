@@ -31,8 +31,8 @@ def train_pdm(
         accuracy *= schedule.rule_accuracy
     if eta is not None or start is not None:
         schedule = schedule.for_other_rules()
-    elif plan.stop == "convergence" or plan.whole_run:
-        schedule = replace(schedule, mixing=False)
+    elif plan.stop == "convergence" or plan.whole_run or plan.max_updates < LARGEST_COUNT:
+        schedule = replace(schedule, mixing=False)  # the rule's own run is asked for, or its updates are counted
     accuracies = successive_accuracies(accuracy, eta)
     if plan.stop == "certificate":
         accuracies = chain(accuracies, finer_accuracies(accuracy))
