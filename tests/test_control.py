@@ -336,9 +336,24 @@ def test_the_counts_prove_what_the_check_says(C):
     assert found[0] == found[1]
 
 
-@pytest.mark.parametrize("scale", [1e-60, 1e-12, 1.0, 1e12, 1e60])
+def test_mixing_never_forgets_everything():
+    """Few and small counts at a coarse accuracy: rounding them once more must leave some."""
+    X = np.array([[-1.0], [1.0], [-2.0], [-1.0], [1.0]])
+    problem = _core.Problem(np.array([1, -1, -1, -1, 1], np.int8), 1.0, 0.125, 0.125)
+    for seed in (*range(30), 608142456):
+        trainer = _core.Trainer(
+            _core.pack(_core.dense(X)), problem, _core.DynamicMargin(0.75), Schedule().to_core(), seed
+        )
+        event = _core.Event.slice_over
+        while trainer.full_passes < 20 and event in (_core.Event.slice_over, _core.Event.full_pass):
+            event = trainer.advance(1.0)
+            assert len(trainer.support()[0]) > 0
+            assert np.isfinite(trainer.upper_bound)
+
+
+@pytest.mark.parametrize("scale", [1e-60, 1e-12, 1e12, 1e60])
 def test_mixing_knows_no_units(scale, breast_cancer):
-    """Rows of any length take the same passes: what is remembered of former states is in units of the run itself."""
+    """Rows of any length take the same passes."""
     X, y = breast_cancer
     runs = [
         PDMClassifier(C=C / s**2, intercept_scaling=s, random_state=0).fit(X * s, y)
@@ -373,3 +388,14 @@ def test_counts_never_outgrow_what_is_exact(multi_class):
         X, y = np.vstack([X, [[5.0]]]), np.append(y, 2)
     classifier = PDMClassifier(C=1e6, multi_class=multi_class, max_time=1.0, random_state=0).fit(X, y)
     assert classifier.certificate_.verify(X, y)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_budget_of_updates_is_spent_on_plain_steps(breast_cancer):
+    """With mixing an update is a smaller step, and a budget would be gone after a pass."""
+    X, y = breast_cancer
+    fast = PDMClassifier(1e-6, max_updates=5000, random_state=0).fit(X, y)
+    plain = PDMClassifier(1e-6, max_updates=5000, schedule=Schedule(mixing=False), random_state=0).fit(X, y)
+    assert fast.stop_reason_ == "max_updates"
+    assert fast.n_updates_ == 5000
+    assert fast.certificate_.gap == plain.certificate_.gap
