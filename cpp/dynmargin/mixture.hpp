@@ -62,21 +62,9 @@ class Mixture {
     Point now = point_of(a);
     const Coefficients step = best_step(now);
     if (worthwhile(now, step)) {
-      bool mixed = false;
-      for (double length = 1; !mixed && length > 0.2; length /= 2) {
-        give_shares(a, now, step, length, finer * t, rebuild);
-        mixed = std::sqrt(a.totals.norm2) / a.totals.t < bound && a.totals.t <= largest_count;
-      }
-      failures_ = mixed ? 0 : failures_ + 1;
-      if (!mixed) give_shares(a, now, {}, 0, finer * t, rebuild);
-      if (failures_ == most_failures && !outgrowing_) {
-        outgrowing_ = parts_only_ = true;
-        most_points_ = 1;
-        points_.clear();
-        const double coarser = factor(std::max(accuracy, std::min(100 * accuracy, largest_noise)));
-        const auto places = static_cast<double>(now.shares.size());
-        if (coarser < 1 && coarser * t > 4 * places) give_shares(a, now, {}, 0, coarser * t, rebuild);
-      }
+      attempt(a, now, step, bound, finer * t, rebuild);
+      if (failures_ == most_failures && !outgrowing_)
+        outgrow(a, now, factor(std::max(accuracy, std::min(100 * accuracy, largest_noise))) * t, rebuild);
       now = point_of(a);
     } else if (finer > 2) {
       multiply(a, std::floor(finer));
@@ -153,6 +141,30 @@ class Mixture {
     return gain > std::max(0.1 * (points_[0].squared - now.squared), 1e-12 * now.squared);
   }
 
+  // Goes the step, or a part of it; if no part lowers the bound, nothing but the size of the numbers changes.
+  template <class Rebuild>
+  void attempt(AnyState& a, const Point& now, const Coefficients& step, double bound, double T,
+               const Rebuild& rebuild) {
+    for (double length : {1.0, 0.5, 0.25}) {
+      give_shares(a, now, step, length, T, rebuild);
+      if (std::sqrt(a.totals.norm2) / a.totals.t < bound && a.totals.t <= largest_count) {
+        failures_ = 0;
+        return;
+      }
+    }
+    ++failures_;
+    give_shares(a, now, {}, 0, T, rebuild);
+  }
+
+  // Larger steps from now on, but never so large that counts are lost, and mixtures of two parts, now and then.
+  template <class Rebuild>
+  void outgrow(AnyState& a, const Point& now, double T, const Rebuild& rebuild) {
+    outgrowing_ = parts_only_ = true;
+    most_points_ = 1;
+    points_.clear();
+    if (T < now.t && T > 4 * static_cast<double>(now.shares.size())) give_shares(a, now, {}, 0, T, rebuild);
+  }
+
   template <class Rebuild>
   void give_shares(AnyState& a, const Point& now, const Coefficients& step, double length, double T,
                    const Rebuild& rebuild) const {
@@ -163,7 +175,7 @@ class Mixture {
     rebuild(a, [&](std::size_t k) {
       double n = c.back() * now.shares[k];
       for (std::size_t i = 0; i < points_.size(); ++i) n += c[i] * shares[i][k];
-      return static_cast<std::int64_t>(std::clamp(n, 0.0, largest_count) + 0.5);
+      return static_cast<std::int64_t>(std::clamp(n, 0.0, largest_total) + 0.5);
     });
   }
 

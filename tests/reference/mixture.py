@@ -91,7 +91,8 @@ class Mixture:
         if self.worthwhile(now, step):
             counts = self.attempt(now, step, bound, finer * t)
             if self.failures == 4 and not self.outgrowing:
-                counts = self.outgrow(now, counts, squared_norms / norm2, accuracy)
+                noise = max(accuracy, min(100 * accuracy, 1e-3))
+                counts = self.outgrow(now, counts, math.sqrt(squared_norms / norm2 / noise) * t)
         elif finer > 2:
             counts = math.floor(finer) * counts
         self.points = [Point(run, counts, self.points), *self.points][: self.most_points]
@@ -101,24 +102,17 @@ class Mixture:
         """Give the combination, or what there is if no length of the step lowers the bound."""
         for length in (1.0, 0.5, 0.25):
             counts = self.combined(now, [length * x for x in step], T)
-            if (
-                self.run.total(counts) > 0
-                and self.run.bound(counts) < bound
-                and self.run.total(counts) <= LARGEST_COUNT
-            ):
+            if 0 < self.run.total(counts) <= LARGEST_COUNT and self.run.bound(counts) < bound:
                 self.failures = 0
                 return counts
         self.failures += 1
         return self.combined(now, [0.0] * len(step), T)
 
-    def outgrow(self, now, counts, ratio, accuracy):
+    def outgrow(self, now, counts, T):
         """Go on in larger steps, and mix two parts of the run whenever it has doubled."""
         self.outgrowing = self.parts_only = True
         self.points, self.most_points = [], 1
-        coarser = math.sqrt(ratio / max(accuracy, min(100 * accuracy, 1e-3)))
-        if coarser < 1 and coarser * now.t > 4 * len(counts):
-            return self.combined(now, [], coarser * now.t)
-        return counts
+        return self.combined(now, [], T) if 4 * len(counts) < T < now.t else counts
 
     def worthwhile(self, now, step):
         gain = 0.0
@@ -148,4 +142,4 @@ class Mixture:
         found = own * now.shares
         for weight, p in zip(weights, self.points, strict=True):
             found = found + weight * p.shares
-        return np.floor(np.clip(found, 0.0, LARGEST_COUNT) + 0.5)
+        return np.floor(np.clip(found, 0.0, LARGEST_COUNT / 16) + 0.5)

@@ -28,8 +28,8 @@ struct DynamicMargin {
     const double a2 = eps * q, a1 = a.t * q - (1 - 2 * eps) * p, c = (1 - eps) * a.norm2 - a.t * p;
     const auto g = [&](double mu) { return (a2 * mu + a1) * mu - c; };
     if (a1 > 0) {  // a2 is small: the root of the linear part does nearly always, and needs no branch on lambda = 1
-      constexpr double whole =
-          6755399441055744.0;  // 1.5 * 2^52: adding it rounds, sooner than going by an integer does
+      // Adding 1.5 * 2^52 rounds to a whole number, sooner than a conversion to an integer and back would.
+      constexpr double whole = 6755399441055744.0;
       const double lambda = (std::min(c / a1, largest_multiplicity) + 0.5 + whole) - whole;
       if (g(lambda) > 0 && g(lambda - 1) <= 0 && lambda <= largest_multiplicity) return lambda;
     }

@@ -130,7 +130,9 @@ class MarginClassifier(Reports, CallbackSupportMixin, ClassifierMixin, BaseEstim
         """Give rows, labels, the classes and the weights; what cannot be trained on is refused here."""
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], accept_large_sparse=True)
         classes = np.unique(y)
-        if classes.dtype.kind in "fO":  # as good as all of y, which takes long; a class is no sample
+        if (
+            classes.dtype.kind in "fO"
+        ):  # only these may be no classes; three of each are as good as all of y, and quicker
             check_classification_targets(np.repeat(classes, 3))
         if len(classes) < 2:
             raise ValueError(f"the labels hold 1 class only ({classes[0]}); a classifier needs two or more")

@@ -27,7 +27,8 @@ class MaxMarginClassifier(MarginClassifier):
     algorithm : {"auto", "newton", "dcd", "pdm"}, default="auto"
         "auto" takes Newton's method or dual coordinate descent, whichever is likely to have less work: the first where
         features are few, the second for wide data and small C. For the hard margin it takes the perceptron with dynamic
-        margin where there are more than 30 rows a feature, else dual coordinate descent.
+        margin where there are more than 30 rows a feature and ``epsilon`` is at least 0.001, else dual coordinate
+        descent.
     fit_intercept, intercept_scaling, class_weight, max_time, margin_floor : see PDMClassifier
         As in `PDMClassifier`.
     n_jobs, random_state, verbose : see PDMClassifier

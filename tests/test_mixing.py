@@ -1,0 +1,101 @@
+"""PDM goes on from the best combination of its states: what that is good for, and what must not happen."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+
+from dynmargin import PDMClassifier, Schedule, _core
+from dynmargin.matrix import as_matrix
+from dynmargin.problem import BinaryProblem
+from dynmargin.task import Task
+
+PLAIN = Schedule(mixing=False)
+
+
+@pytest.mark.parametrize("multi_class", ["ovr", "joint"])
+def test_mixing_saves_passes(multi_class, digits):
+    """Where weights have to be tuned against each other it takes back what was too much."""
+    X, y = digits
+    passes = [
+        PDMClassifier(C=30.0, multi_class=multi_class, schedule=schedule, random_state=0).fit(X, y).n_iter_
+        for schedule in ("fast", PLAIN)
+    ]
+    assert 3 * passes[0] < passes[1]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_high_accuracy_is_reached(seed, breast_cancer):
+    """Combinations come to fail there; without an end to them some seeds take 20,000 passes and more."""
+    classifier = PDMClassifier(1e-6, random_state=seed).fit(*breast_cancer)
+    assert classifier.stop_reason_ == "certificate"
+    assert classifier.n_iter_ < 2000
+
+
+@pytest.mark.parametrize("C", [np.inf, 1.0])
+def test_the_counts_prove_what_the_check_says(C):
+    """The counts of the moment prove the upper bound of the check, however often states were mixed before."""
+    X, y = make_classification(300, 6, n_informative=4, n_redundant=0, class_sep=4.0, flip_y=0, random_state=3)
+    X, matrix = np.ascontiguousarray(X), as_matrix(X)
+    patterns = np.hstack([X, np.ones((len(X), 1))]) * np.where(y == 1, 1, -1)[:, None]
+    found = []
+    for seconds in (0.0, 10.0):  # slices do not matter
+        task = Task(matrix, _core.pack(matrix), BinaryProblem(1, C, C, 1.0), y)
+        trainer = task.trainer(_core.DynamicMargin(1e-3), task.schedule("fast"), 0)
+        history = []
+        while trainer.full_passes < 12:
+            if trainer.advance(seconds) != _core.Event.full_pass:
+                continue
+            bounds, (rows, counts) = trainer.check(), trainer.support()
+            assert (counts > 0).all()
+            norm2 = np.sum((counts @ patterns[rows]) ** 2) + np.sum(counts.astype(float) ** 2) / (2 * C)
+            assert bounds.upper_bound == pytest.approx(np.sqrt(norm2) / counts.sum(), rel=1e-9)
+            history.append((bounds.upper_bound, bounds.margin))
+        found.append(history)
+    assert found[0] == found[1]
+
+
+def test_mixing_never_forgets_everything():
+    """Few and small counts at a coarse accuracy: rounding them once more must leave some."""
+    X = np.array([[-1.0], [1.0], [-2.0], [-1.0], [1.0]])
+    problem = _core.Problem(np.array([1, -1, -1, -1, 1], np.int8), 1.0, 0.125, 0.125)
+    for seed in (*range(30), 608142456):
+        trainer = _core.Trainer(
+            _core.pack(_core.dense(X)), problem, _core.DynamicMargin(0.75), Schedule().to_core(), seed
+        )
+        event = _core.Event.slice_over
+        while trainer.full_passes < 20 and event in (_core.Event.slice_over, _core.Event.full_pass):
+            event = trainer.advance(1.0)
+            assert len(trainer.support()[0]) > 0
+            assert np.isfinite(trainer.upper_bound)
+
+
+@pytest.mark.parametrize("scale", [1e-60, 1e-12, 1e12, 1e60])
+def test_mixing_knows_no_units(scale, breast_cancer):
+    """Rows of any length take the same passes."""
+    X, y = breast_cancer
+    plain = PDMClassifier(random_state=0).fit(X, y)
+    scaled = PDMClassifier(C=1 / scale**2, intercept_scaling=scale, random_state=0).fit(scale * X, y)
+    assert plain.stop_reason_ == scaled.stop_reason_ == "certificate"
+    assert abs(scaled.n_iter_ - plain.n_iter_) <= 1
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("multi_class", ["ovr", "joint"])
+def test_counts_never_outgrow_what_is_exact(multi_class):
+    """Rows of very different lengths take t near 2^53; mixtures must not take it beyond."""
+    X, y = np.array([[0.0], [2.0], [-3e10], [-2e11]]), np.array([0, 1, 1, 0])
+    if multi_class == "joint":
+        X, y = np.vstack([X, [[5.0]]]), np.append(y, 2)
+    classifier = PDMClassifier(C=1e6, multi_class=multi_class, max_time=1.0, random_state=0).fit(X, y)
+    assert classifier.certificate_.verify(X, y)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_budget_of_updates_is_spent_on_plain_steps(breast_cancer):
+    """With mixing an update is a smaller step, and a budget would be gone after a pass."""
+    X, y = breast_cancer
+    fast = PDMClassifier(1e-6, max_updates=5000, random_state=0).fit(X, y)
+    plain = PDMClassifier(1e-6, max_updates=5000, schedule=Schedule(mixing=False), random_state=0).fit(X, y)
+    assert fast.stop_reason_ == "max_updates"
+    assert fast.n_updates_ == 5000
+    assert fast.certificate_.gap == plain.certificate_.gap
