@@ -35,6 +35,13 @@ inline void prefetch(const void* address) {
 #endif
 }
 
+// The first lines of a row; the CPU follows by itself. Too few cost a seventh of the time on 50,000 dense rows of 20
+// columns, too many a tenth on rows of thousands.
+inline void prefetch_lines(const void* begin, std::size_t bytes) {
+  constexpr std::size_t line = 64;
+  for (std::size_t offset = 0; offset < bytes; offset += line) prefetch(static_cast<const std::byte*>(begin) + offset);
+}
+
 struct WeightedRow {
   std::uint64_t start;
   double factor;
@@ -122,11 +129,7 @@ class SparseRows {
     for (const auto& [start, factor] : rows) add_outer_to(H, stride, block(start), factor, rho);
   }
 
-  void prefetch_row(std::uint64_t start) const {
-    const std::byte* block = blocks_.get() + start;
-    prefetch(block);
-    prefetch(block + 64);
-  }
+  void prefetch_row(std::uint64_t start) const { prefetch_lines(blocks_.get() + start, 256); }
 
   std::size_t bytes() const { return capacity_ + starts_.capacity() * sizeof(std::uint64_t); }
 
@@ -193,12 +196,16 @@ class DenseRows {
 
   double dot(std::uint64_t start, const double* w) const {
     const Value* x = values_.data() + start;
-    double sum[4] = {0, 0, 0, 0};
+    const auto product = [&](std::size_t j) { return w[j] * static_cast<double>(x[j]); };
+    Half low{}, high{};
     std::size_t j = 0;
-    for (; j + 4 <= n_columns_; j += 4)
-      for (std::size_t lane = 0; lane < 4; ++lane) sum[lane] += w[j + lane] * static_cast<double>(x[j + lane]);
-    for (; j < n_columns_; ++j) sum[j % 4] += w[j] * static_cast<double>(x[j]);
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    for (; j + 4 <= n_columns_; j += 4) {
+      low += Half{product(j), product(j + 1)};
+      high += Half{product(j + 2), product(j + 3)};
+    }
+    if (n_columns_ & 2) low += Half{product(j), product(j + 1)}, j += 2;
+    if (n_columns_ & 1) high += Half{product(j), 0};
+    return (low[0] + low[1]) + (high[0] + high[1]);
   }
 
   Half dot_both(std::uint64_t start, const Half* w) const {
@@ -243,7 +250,9 @@ class DenseRows {
     }
   }
 
-  void prefetch_row(std::uint64_t start) const { prefetch(values_.data() + start); }
+  void prefetch_row(std::uint64_t start) const {
+    prefetch_lines(values_.data() + start, std::min<std::size_t>(n_columns_ * sizeof(Value), 512));
+  }
 
   std::size_t bytes() const { return values_.capacity() * sizeof(Value); }
 

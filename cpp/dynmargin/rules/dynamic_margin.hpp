@@ -7,12 +7,28 @@
 // At convergence the directional margin exceeds (1 - eps) ‖a‖/t >= (1 - eps) gamma_d.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 
 #include "../state.hpp"
 
 namespace dynmargin {
+
+// g(mu) = a2 mu² + a1 mu - c with a2, c >= 0
+struct Parabola {
+  double a2, a1, c;
+
+  double operator()(double mu) const { return (a2 * mu + a1) * mu - c; }
+
+  double first_whole_beyond_root() const {
+    const double root = std::sqrt(a1 * a1 + 4 * a2 * c);
+    const double mu = a1 > 0 ? 2 * c / (a1 + root) : (root - a1) / (2 * a2);
+    if (!(mu < largest_multiplicity)) return largest_multiplicity;
+    double lambda = std::floor(mu) + 1;
+    if ((*this)(lambda) <= 0) ++lambda;  // the root is rounded; one step mends it either way
+    if (lambda > 1 && (*this)(lambda - 1) > 0) --lambda;
+    return lambda;
+  }
+};
 
 struct DynamicMargin {
   double eps;
@@ -21,25 +37,16 @@ struct DynamicMargin {
   double score(double p, const Totals& a) const { return a.t * p; }
   double threshold(const Totals& a) const { return (1 - eps) * a.norm2; }
 
-  // p = a.y, q = ‖y‖². With g(mu) = a2 mu² + a1 mu - c, misclassified means g(0) = -c <= 0; g is convex, so it stays
-  // <= 0 up to its one non-negative root: each of the lambda single updates is legitimate, and the pattern is right
-  // afterwards.
-  double multiplicity(double p, double q, const Totals& a) const {
-    const double a2 = eps * q, a1 = a.t * q - (1 - 2 * eps) * p, c = (1 - eps) * a.norm2 - a.t * p;
-    const auto g = [&](double mu) { return (a2 * mu + a1) * mu - c; };
-    if (a1 > 0) {  // a2 is small: the root of the linear part does nearly always, and needs no branch on lambda = 1
-      // Adding 1.5 * 2^52 rounds to a whole number, sooner than a conversion to an integer and back would.
-      constexpr double whole = 6755399441055744.0;
-      const double lambda = (std::min(c / a1, largest_multiplicity) + 0.5 + whole) - whole;
-      if (g(lambda) > 0 && g(lambda - 1) <= 0 && lambda <= largest_multiplicity) return lambda;
-    }
-    const double root = std::sqrt(a1 * a1 + 4 * a2 * c);
-    const double mu = a1 > 0 ? 2 * c / (a1 + root) : (root - a1) / (2 * a2);
-    if (!(mu < largest_multiplicity)) return largest_multiplicity;
-    double lambda = std::floor(mu) + 1;
-    if (g(lambda) <= 0) ++lambda;  // the root is rounded; one step mends it either way
-    if (lambda > 1 && g(lambda - 1) > 0) --lambda;
-    return lambda;
+  // p = a.y, q = ‖y‖². Misclassified means g(0) <= 0, and g is convex, so it stays <= 0 up to its one non-negative
+  // root: each of the lambda single updates is legitimate, and the pattern is right afterwards.
+  double multiplicity(double p, double q, Totals a) const {
+    const Parabola g{eps * q, a.t * q - (1 - 2 * eps) * p, (1 - eps) * a.norm2 - a.t * p};
+    // a2 is small: the root of the linear part does nearly always, and needs no branch on lambda = 1. Adding 1.5 * 2^52
+    // rounds to a whole number, sooner than a conversion to an integer and back would.
+    constexpr double whole = 6755399441055744.0;
+    const double lambda = (g.c / g.a1 + 0.5 + whole) - whole;
+    if (g.a1 > 0 && g(lambda) > 0 && g(lambda - 1) <= 0 && lambda <= largest_multiplicity) return lambda;
+    return g.first_whole_beyond_root();
   }
 
   bool infeasible(double /*q*/) const { return false; }
