@@ -83,7 +83,7 @@ class OnlineState {
         [&](const auto& view) {
           for (std::size_t i = 0; i < rows.size(); ++i) {
             const std::int64_t k = rows[i];
-            read_row(view, k, entries_);
+            entries_ = read_row(view, k, room_);
             add(view, k, problem, static_cast<double>(counts[i]));
             if (sums_.keep_counts) remember(keys[k], counts[i]);
           }
@@ -148,7 +148,7 @@ class OnlineState {
   template <class View>
   void present_row(const View& view, std::int64_t k, const Problem& problem, double repeats,
                    const DynamicMargin& rule) {
-    read_row(view, k, entries_);
+    entries_ = read_row(view, k, room_);
     ++sums_.rows_seen;
     const double rho = sums_.rho;
     double p = rho * (rho * static_cast<double>(sums_.signed_t)), q = rho * rho + problem.delta2(k);
@@ -215,7 +215,8 @@ class OnlineState {
   }
 
   OnlineSums sums_;
-  std::vector<Entry> entries_;  // of the row in hand
+  std::vector<Entry> room_;
+  std::span<const Entry> entries_;  // of the row in hand
 };
 
 }  // namespace dynmargin

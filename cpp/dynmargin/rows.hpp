@@ -67,7 +67,7 @@ class SparseRows {
 
   std::uint64_t start(std::size_t k) const { return starts_[k]; }
 
-  void append(const std::vector<Entry>& entries) {
+  void append(std::span<const Entry> entries) {
     const auto length = static_cast<Length>(entries.size());
     if (used_ + block_size(length) > capacity_) throw std::runtime_error("the data changed while they were read");
     std::byte* block = blocks_.get() + used_;
@@ -188,7 +188,7 @@ class DenseRows {
 
   std::uint64_t start(std::size_t k) const { return k * n_columns_; }
 
-  void append(const std::vector<Entry>& entries) {
+  void append(std::span<const Entry> entries) {
     const std::size_t start = values_.size();
     values_.resize(start + n_columns_);
     for (const Entry& e : entries) values_[start + e.column] = static_cast<Value>(e.value);
@@ -278,15 +278,20 @@ template <class View>
 Survey survey(const View& view) {
   Survey found;
   for (std::int64_t k = 0; k < view.n_rows; ++k) {
-    std::int64_t last = -1;
-    view.for_each_cell(k, [&](std::int64_t column, double value) {
-      found.n_stored += View::is_sparse || value != 0;
-      found.all_ones &= ((value == 1) | (value == 0)) & (column > last);
+    std::int64_t cells = 0, nonzeros = 0, ones = 0, falls = 0, inexact = 0, last = -1;
+    view.for_each_cell(k, [&](std::int64_t column, double value) {  // counted without a branch
+      ++cells;
+      nonzeros += value != 0;
+      ones += value == 1;
+      falls += column <= last;
       last = column;
       if constexpr (!View::is_float32)
-        found.float32_is_exact &= std::abs(value) <= std::numeric_limits<float>::max() &&
-                                  static_cast<double>(static_cast<float>(value)) == value;
+        inexact += !(std::abs(value) <= std::numeric_limits<float>::max() &&
+                     static_cast<double>(static_cast<float>(value)) == value);
     });
+    found.n_stored += View::is_sparse ? cells : nonzeros;
+    found.all_ones &= ones == nonzeros && falls == 0;
+    found.float32_is_exact &= inexact == 0;
     if constexpr (View::is_sparse)  // where the number of values is known, there is no more to learn
       if (!found.all_ones && (View::is_float32 || !found.float32_is_exact)) {
         found.n_stored = view.starts[view.n_rows];
@@ -305,7 +310,7 @@ struct PackedRows {
 };
 
 // Two partial sums, which overlap.
-inline double squared_norm(const std::vector<Entry>& entries) {
+inline double squared_norm(std::span<const Entry> entries) {
   double even = 0, odd = 0;
   std::size_t i = 0;
   for (; i + 2 <= entries.size(); i += 2) {
@@ -321,10 +326,10 @@ PackedRows pack_as(Rows rows, const View& view) {
   PackedRows packed{std::move(rows), view.n_rows, view.n_columns, {}, {}, 0};
   packed.squared_norms.reserve(view.n_rows);
   packed.digests.reserve(view.n_rows);
-  std::vector<Entry> entries;
+  std::vector<Entry> room;
   Rows& target = std::get<Rows>(packed.rows);
   for (std::int64_t k = 0; k < view.n_rows; ++k) {
-    read_row(view, k, entries);
+    const std::span<const Entry> entries = read_row(view, k, room);
     target.append(entries);
     const double norm2 = Rows::all_ones ? static_cast<double>(entries.size()) : squared_norm(entries);
     if (!std::isfinite(norm2))
@@ -340,11 +345,8 @@ PackedRows pack_as(Rows rows, const View& view) {
 template <class View>
 std::int64_t count_nonzeros(const View& view) {
   std::int64_t count = 0;
-  std::vector<Entry> entries;
-  for (std::int64_t k = 0; k < view.n_rows; ++k) {
-    read_row(view, k, entries);
-    count += static_cast<std::int64_t>(entries.size());
-  }
+  std::vector<Entry> room;
+  for (std::int64_t k = 0; k < view.n_rows; ++k) count += static_cast<std::int64_t>(read_row(view, k, room).size());
   return count;
 }
 

@@ -17,7 +17,7 @@ from .matrix import as_matrix
 from .model import LinearModel
 from .one_vs_rest import binary_problems, require_weight_in_every_class, shortfall, train_each
 from .outcome import Outcome
-from .problem import BinaryProblem
+from .problem import BinaryProblem, distinct
 from .task import Task
 from .training import Plan
 
@@ -78,7 +78,7 @@ def classes_of(dataset: Dataset) -> NDArray[Any]:
         starts = dataset.X.indptr if isinstance(dataset.X, Csr) else np.arange(len(y) + 1) * values.shape[1]
         row = int(np.searchsorted(starts, entry, side="right"))
         raise ValueError(f"row {row} has the value {values.ravel()[entry]}; all values must be finite")
-    classes: NDArray[Any] = np.unique(y)
+    classes = distinct(y)
     if len(classes) < 2:
         raise ValueError(f"the labels hold 1 class only ({label_text(classes[0])}); a classifier needs two or more")
     return classes

@@ -1,6 +1,7 @@
 """A two-class problem over packed data, ready to be trained on and certified."""
 
 import math
+from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -90,6 +91,11 @@ class Task:
                 f"the longest pattern has length {self.R:g}, from its row, intercept_scaling and 1 / sqrt(2 C weight) "
                 f"together; it must be between {SMALLEST_LENGTH:g} and {LARGEST_LENGTH:g}"
             )
+
+    @cached_property
+    def stiffness(self) -> float:
+        """How much the rows share with each other: the mean of ‖ybar_k‖² / Delta_k²."""
+        return _core.stiffness(self.rows, self.core_problem)
 
     def schedule(self, schedule: str | Schedule) -> Schedule:
         """Look up a schedule by its name, for this task."""

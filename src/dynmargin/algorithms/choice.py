@@ -6,7 +6,6 @@ the benchmark; being wrong costs time, never the proof.
 
 import math
 
-from .. import _core
 from ..task import Task
 
 MOST_NEWTON_COLUMNS = 2000  # beyond, Newton's method needs conjugate gradients
@@ -28,7 +27,7 @@ def choose(task: Task, epsilon: float) -> tuple[str, str]:
     if columns > MOST_NEWTON_COLUMNS:
         return "dcd", f"{columns} features, more than {MOST_NEWTON_COLUMNS}"
     newton = nonzeros * (NEWTON_PASSES + nonzeros / rows / 4) + NEWTON_SOLVES * columns**3
-    passes = (DCD_PASSES + _core.stiffness(task.rows, task.core_problem)) * max(1.0, -math.log(epsilon, 100))
+    passes = (DCD_PASSES + task.stiffness) * max(1.0, -math.log(epsilon, 100))
     dcd = (nonzeros + VISIT * rows) * passes
     comparison = f"about {newton:.1g} steps of work by newton, {dcd:.1g} by dcd"
     return ("newton" if newton < dcd else "dcd"), comparison

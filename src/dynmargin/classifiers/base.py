@@ -26,7 +26,7 @@ from ..matrix import as_matrix
 from ..model import LinearModel
 from ..one_vs_rest import binary_problems, require_weight_in_every_class, shortfall, train_each
 from ..outcome import Outcome
-from ..problem import BinaryProblem
+from ..problem import BinaryProblem, distinct
 from ..schedule import Schedule
 from ..task import Task
 from ..training import LARGEST_COUNT, Plan
@@ -129,7 +129,7 @@ class MarginClassifier(Reports, CallbackSupportMixin, ClassifierMixin, BaseEstim
     ) -> tuple[Any, NDArray[Any], NDArray[Any], NDArray[np.float64] | None]:
         """Give rows, labels, the classes and the weights; what cannot be trained on is refused here."""
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], accept_large_sparse=True)
-        classes = np.unique(y)
+        classes = distinct(y)
         if (
             classes.dtype.kind in "fO"
         ):  # only these may be no classes; three of each are as good as all of y, and quicker
