@@ -46,25 +46,19 @@ class LowerBound {
   template <class P, class Count>
   double look(const P& patterns, const BasicState<Count>& a) {
     const double scale = canonical_scale(a);
-    std::vector<Half> both(a.w.size() + 1);
-    const auto pair = [&](double c, std::size_t j) { return Half{c, average_.empty() ? 0.0 : average_[j]}; };
-    for (std::size_t j = 0; j < a.w.size(); ++j) both[j] = pair(a.w[j], j);
-    both.back() = pair(a.bias, a.w.size());
+    pair_up(a);
     double smallest = std::numeric_limits<double>::infinity();
     for (auto& scores : scores_) scores.resize(whole_lanes(members_.size()));
     for (std::size_t i = 0; i < members_.size(); ++i) {
       const Member m = members_[i];
       const auto& y = a.patterns[m.row()];
-      const Half score = patterns.dense_dots(both, y, m.negative());
+      const Half score = patterns.dense_dots(both_, y, m.negative());
       smallest = std::min(smallest, score[0] + static_cast<double>(y.count) * y.delta2);
       scores_[0][i] = scale * score[0];
       scores_[1][i] = score[1];
       scores_[2][i] = m.negative() ? -problem_.rho : problem_.rho;
     }
-    std::vector<double> state(a.w);
-    for (double& c : state) c *= scale;
-    state.push_back(scale * a.bias);
-    problem_.hard_margin() ? combine_hard(state) : combine(state);
+    problem_.hard_margin() ? combine_hard(scale) : combine(scale);
     return smallest;
   }
 
@@ -82,42 +76,46 @@ class LowerBound {
 
   using Combined = std::array<double, 3>;  // coefficients of the state, the average and the bias
 
-  SlackRepair<3>::Gram gram_with(const std::vector<double>& state) const {
-    SlackRepair<3>::Gram gram{};
-    for (std::size_t j = 0; j < state.size(); ++j) {
-      const double u = state[j], v = average_.empty() ? 0 : average_[j];
-      gram[0][0] += u * u;
-      gram[0][1] += u * v;
-      gram[1][1] += v * v;
-    }
-    gram[1][0] = gram[0][1];
-    gram[0][2] = gram[2][0] = state.back();
-    gram[1][2] = gram[2][1] = average_.empty() ? 0 : average_.back();
-    gram[2][2] = 1;
-    return gram;
+  template <class Count>
+  void pair_up(const BasicState<Count>& a) {
+    const auto average = [&](std::size_t j) { return average_.empty() ? 0.0 : average_[j]; };
+    both_.resize(a.w.size() + 1);
+    for (std::size_t j = 0; j < a.w.size(); ++j) both_[j] = Half{a.w[j], average(j)};
+    both_.back() = Half{a.bias, average(a.w.size())};
   }
 
-  void take(const std::vector<double>& state, const Combined& c, double margin, double scale) {
+  // Products of the scaled state, the average and the bias direction.
+  SlackRepair<3>::Gram gram_at(double scale) const {
+    double uu = 0, uv = 0, vv = 0;
+    for (const Half& c : both_) {
+      uu += c[0] * c[0];
+      uv += c[0] * c[1];
+      vv += c[1] * c[1];
+    }
+    const double u = both_.back()[0], v = both_.back()[1];
+    return {{{scale * scale * uu, scale * uv, scale * u}, {scale * uv, vv, v}, {scale * u, v, 1}}};
+  }
+
+  void take(double scale, const Combined& c, double margin, double model_scale) {
     margin_ = margin;
-    scale_ = scale;
-    w_.resize(state.size());
-    for (std::size_t j = 0; j < state.size(); ++j)
-      w_[j] = c[0] * state[j] + (average_.empty() ? 0 : c[1] * average_[j]);
+    scale_ = model_scale;
+    w_.resize(both_.size());
+    for (std::size_t j = 0; j < w_.size(); ++j) w_[j] = c[0] * scale * both_[j][0] + c[1] * both_[j][1];
     w_.back() += c[2];
   }
 
-  void combine(const std::vector<double>& state) {
-    const auto found = SlackRepair<3>(scores_, penalties_, gram_with(state)).best(start_);
+  void combine(double scale) {
+    const auto found = SlackRepair<3>(scores_, penalties_, gram_at(scale)).best(start_);
     start_ = found.c;
     if (!(found.margin > margin_)) return;
     // Where no weights are better than none, the direction of the state is all there is.
-    found.c == Combined{} ? take(state, {1, 0, 0}, found.margin, 0) : take(state, found.c, found.margin, 1);
+    found.c == Combined{} ? take(scale, {1, 0, 0}, found.margin, 0) : take(scale, found.c, found.margin, 1);
   }
 
   // No slack is allowed: the best combination when slacks are very dear, and what it is really worth.
-  void combine_hard(const std::vector<double>& state) {
+  void combine_hard(double scale) {
     constexpr double dear = 1e3;
-    const auto gram = gram_with(state);
+    const auto gram = gram_at(scale);
     std::fill_n(penalties_.begin(), members_.size(), dear * gram[0][0]);
     const Combined found = gram[0][0] > 0 ? SlackRepair<3>(scores_, penalties_, gram).best(start_).c : Combined{};
     if (found != Combined{}) start_ = found;
@@ -128,7 +126,7 @@ class LowerBound {
       for (std::size_t k = 0; k < members_.size(); ++k)
         smallest = std::min(smallest, c[0] * scores_[0][k] + c[1] * scores_[1][k] + c[2] * scores_[2][k]);
       const double margin = smallest / std::sqrt(norm2);
-      if (norm2 > 0 && margin > margin_) take(state, c, margin, smallest > 0 ? 1 / smallest : 0);
+      if (norm2 > 0 && margin > margin_) take(scale, c, margin, smallest > 0 ? 1 / smallest : 0);
     }
   }
 
@@ -137,6 +135,7 @@ class LowerBound {
   double row_length_;              // non-zeros, on the average
   std::vector<double> penalties_;  // Delta_k^-2 (for the hard margin something large), and zeros up to whole lanes
   std::vector<double> average_;    // the bias last
+  std::vector<Half> both_;         // the coordinates of the state looked at and of the average, side by side
   std::int64_t remembered_ = 0;
   SlackRepair<3>::Scores scores_;  // of the state, of the average, of the bias
   Combined start_{1, 0, 0};        // the last combination found: the next one is close

@@ -180,9 +180,13 @@ class Mixture {
   }
 
   void remember(const AnyState& a, Point p) {
+    if (points_.size() == most_points_) {
+      p.coordinates = std::move(points_.back().coordinates);  // the same room again
+      points_.pop_back();
+    }
+    p.coordinates.clear();
     const double scale = 1 / p.t;
     for_each_coordinate(a, [&](double coordinate) { p.coordinates.push_back(coordinate * scale); });
-    if (points_.size() == most_points_) points_.pop_back();
     points_.insert(points_.begin(), std::move(p));
   }
 
