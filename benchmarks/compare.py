@@ -104,6 +104,7 @@ def compare_set(name, arguments):
     rows = []
     for adapter, setting in contestants:
         wall = statistics.median(walls[adapter.name])
+        there = not isinstance(adapter, Ours) or verdicts[adapter.name] == {"proven"}
         rows.append(
             {
                 "set": name,
@@ -111,7 +112,7 @@ def compare_set(name, arguments):
                 "setting": setting,
                 "wall": wall,
                 "cpu": statistics.median(cpus[adapter.name]),
-                "ratio": wall / fastest,
+                "ratio": wall / fastest if there else float("inf"),
                 "conversion": adapter.conversion,
                 "result": sorted(verdicts[adapter.name]),
                 "walls": walls[adapter.name],
@@ -119,7 +120,7 @@ def compare_set(name, arguments):
         )
         print(
             f"  {adapter.name:20} setting {setting!s:8} wall {wall * 1e3:9.1f} ms cpu {rows[-1]['cpu'] * 1e3:9.1f} ms  "
-            f"ratio {wall / fastest:6.2f}  conversion {adapter.conversion * 1e3:6.1f} ms  "
+            f"ratio {rows[-1]['ratio']:6.2f}  conversion {adapter.conversion * 1e3:6.1f} ms  "
             f"{', '.join(rows[-1]['result'])}",
             flush=True,
         )
@@ -166,10 +167,12 @@ def compare(arguments):
         (folder / "compare.json").write_text(json.dumps(everything, indent=1))
         draw(name, best, traces, folder)
     print("\nratio to the fastest peer, geometric mean and worst:")
+    n_sets = len(arguments.sets.split(","))
     for library in dict.fromkeys(row["library"] for row in everything):
         ratios = [row["ratio"] for row in everything if row["library"] == library and np.isfinite(row["ratio"])]
         if ratios:
             print(
                 f"  {library:20} {statistics.geometric_mean(ratios):6.2f} {max(ratios):6.2f}  over {len(ratios)} sets"
+                + (f", not there on {n_sets - len(ratios)}" if len(ratios) < n_sets else "")
             )
     print(f"\nraw figures and pictures: {folder}{os.sep}")

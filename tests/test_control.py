@@ -66,8 +66,9 @@ def test_ctrl_c_twice_leaves_a_loop_of_fits(endless):
             classifier.fit(X, y)
 
 
-def test_raw_breast_cancer_ends_with_advice():
+def test_badly_scaled_features_end_with_advice():
     X, y = load_breast_cancer(return_X_y=True)
+    X, y = 1000 * X[:150], y[:150]
     with pytest.warns(ConvergenceWarning, match=r"proven gap is .*[sS]cale the features") as caught:
         classifier = PDMClassifier(random_state=0).fit(X, y)
     assert classifier.stop_reason_ == "stalled"

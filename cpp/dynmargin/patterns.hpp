@@ -105,6 +105,15 @@ double recomputed_norm2(const BasicState<Count>& a) {
 
 // What Mixture has to know of a state.
 
+inline Lengths lengths_of(const State& a, std::span<const Member> members) {
+  Lengths sums;
+  for (const Member m : members) {
+    sums.all += a.patterns[m.row()].squared_norm;
+    sums.own += a.patterns[m.row()].delta2;
+  }
+  return sums;
+}
+
 template <class F>
 void for_each_coordinate(const State& a, const F& f) {
   for (const double c : a.w) f(c);

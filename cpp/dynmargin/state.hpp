@@ -36,6 +36,12 @@ struct BasicState {
   std::vector<BasicPattern<Count>> patterns;
 };
 
+// Sums over all patterns.
+struct Lengths {
+  double all = 0;  // sum_k ‖y_k‖²
+  double own = 0;  // sum_k Delta_k²: what of that is not shared with others; 0 for the hard margin
+};
+
 using Pattern = BasicPattern<std::int64_t>;
 using State = BasicState<std::int64_t>;
 

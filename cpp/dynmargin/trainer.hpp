@@ -45,10 +45,8 @@ class Trainer {
         mixing_(schedule.mixing),
         state_(empty_state<std::int64_t>(*packed_, *problem_)),
         lower_bound_(members_of(*problem_), *problem_, *packed_),
-        mixture_(problem_->hard_margin(), packed_->n_columns > packed_->n_rows),
-        sets_(members_of(*problem_), schedule, seed) {
-    for (const Member m : lower_bound_.members()) squared_norms_ += state_.patterns[m.row()].squared_norm;
-  }
+        mixture_(lengths_of(state_, lower_bound_.members()), packed_->n_columns > packed_->n_rows),
+        sets_(members_of(*problem_), schedule, seed) {}
 
   // Adds counts that are known from before, to begin with. Legitimate for the patterns they belong to: a perceptron may
   // have been presented these first, and any counts prove an upper bound.
@@ -172,7 +170,7 @@ class Trainer {
   void mix(const DynamicMargin& rule) {
     const double t = state_.totals.t;
     with_patterns([&](const auto& patterns) {
-      mixture_.mix(state_, squared_norms_, rule.eps,
+      mixture_.mix(state_, rule.eps,
                    [&](State& a, const auto& count_of) { rebuild(a, patterns, lower_bound_.members(), count_of); });
     });
     not_made_ += state_.totals.t - t;
@@ -206,7 +204,6 @@ class Trainer {
   State state_;
   LowerBound lower_bound_;
   Mixture<State> mixture_;
-  double squared_norms_ = 0;  // sum_k ‖y_k‖²
   ActiveSets sets_;
   std::int64_t visits_ = 0, full_passes_ = 0;  // passes completed
   double awaited_bound_ = 0;

@@ -66,13 +66,15 @@ class Point:
 class Mixture:
     """What the run was after the last full passes, and the best combination of that with what it is."""
 
-    def __init__(self, run, hard_margin, wide):
-        self.run, self.parts_only = run, hard_margin
-        self.most_points = 1 if hard_margin else 2 if wide else 4
+    def __init__(self, run, squared_norms, own, wide):
+        self.run, self.parts_only = run, own == 0
+        self.squared_norms, self.stiff = squared_norms, squared_norms > 300 * own
+        self.most_points = 1 if own == 0 else 2 if wide else 4
         self.points = []
+        self.fineness = 1.0
         self.outgrowing, self.failures, self.passes, self.next_mix = False, 0, 0, 8
 
-    def mix(self, counts, squared_norms, accuracy):
+    def mix(self, counts, accuracy):
         """Give the counts to go on with."""
         run, t, bound = self.run, self.run.total(counts), self.run.bound(counts)
         if not bound > 0 or t > LARGEST_COUNT / 16:
@@ -82,17 +84,20 @@ class Mixture:
             if self.passes < self.next_mix:
                 return counts
             self.next_mix *= 2
+        now = Point(run, counts, self.points)
+        noise = self.fineness * accuracy
+        if self.stiff and self.points and self.points[0].squared / now.squared - 1 < noise and noise > 1e-12:
+            self.fineness /= 10
         finer, norm2 = 1.0, run.norm2(counts)
         if not self.outgrowing:
-            finer = math.sqrt(squared_norms / norm2 / accuracy)
+            finer = math.sqrt(self.squared_norms / norm2 / (self.fineness * accuracy))
             finer = max(1.0, min(finer, LARGEST_COUNT / 16 / t))
-        now = Point(run, counts, self.points)
         step = self.best_step(now)
         if self.worthwhile(now, step):
             counts = self.attempt(now, step, bound, finer * t)
-            if self.failures == 4 and not self.outgrowing:
+            if self.failures == 4 and not self.outgrowing and not self.stiff:
                 noise = max(accuracy, min(100 * accuracy, 1e-3))
-                counts = self.outgrow(now, counts, math.sqrt(squared_norms / norm2 / noise) * t)
+                counts = self.outgrow(now, counts, math.sqrt(self.squared_norms / norm2 / noise) * t)
         elif finer > 2:
             counts = math.floor(finer) * counts
         self.points = [Point(run, counts, self.points), *self.points][: self.most_points]

@@ -45,7 +45,7 @@ class Run:
         self.at_full_pass = []  # when full pass i was complete: how many entries `updates` had, and the counts
         self.delta2 = (Y[:, -len(Y) :] ** 2).sum(axis=1)
         n_columns = Y.shape[1] - len(Y) - 1 if n_columns is None else n_columns
-        self.mixture = Mixture(self, hard_margin=not self.delta2.any(), wide=n_columns > len(Y))
+        self.mixture = Mixture(self, (Y**2).sum(), self.delta2.sum(), wide=n_columns > len(Y))
 
     def run(self, max_passes):
         """Full passes until one makes no update; True if that happened."""
@@ -69,7 +69,7 @@ class Run:
         return False
 
     def mix(self):
-        self.counts = self.mixture.mix(self.counts, (self.Y**2).sum(), self.rule.eps)
+        self.counts = self.mixture.mix(self.counts, self.rule.eps)
         self.a, self.t = self.sum_of_patterns(self.counts), self.total(self.counts)
 
     def sum_of_patterns(self, counts):

@@ -11,9 +11,11 @@
 #include <array>
 #include <cstdint>
 #include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "../patterns.hpp"
 #include "../state.hpp"
 #include "class_scores.hpp"
 #include "joint_problem.hpp"
@@ -60,6 +62,15 @@ inline double recomputed_norm2(const JointState& a) {
 }
 
 // What Mixture has to know of a state.
+
+inline Lengths lengths_of(const JointState& a, std::span<const Member> members) {  // one pattern a row
+  Lengths sums;
+  for (const Member m : members) {
+    sums.all += squared_norm(a.rows[m.row()]);
+    sums.own += a.rows[m.row()].delta2;
+  }
+  return sums;
+}
 
 template <class F>
 void for_each_coordinate(const JointState& a, const F& f) {

@@ -32,11 +32,9 @@ class JointTrainer {
         mixing_(schedule.mixing),
         state_(*packed_, *problem_),
         lower_bound_(*packed_, *problem_),
-        mixture_(problem_->hard_margin(), packed_->n_columns > packed_->n_rows),
+        mixture_(lengths_of(state_, members()), packed_->n_columns > packed_->n_rows),
         scores_(state_.w.stride),
-        sets_(members(), schedule, seed) {
-    for (const Member m : members()) squared_norms_ += squared_norm(state_.rows[m.row()]);
-  }
+        sets_(members(), schedule, seed) {}
 
   Event advance(double seconds, double max_updates) {
     return std::visit(
@@ -140,7 +138,7 @@ class JointTrainer {
     const double t = state_.totals.t;
     std::visit(
         [&](const auto& rows) {
-          mixture_.mix(state_, squared_norms_, rule_.eps,
+          mixture_.mix(state_, rule_.eps,
                        [&](JointState& a, const auto& count_of) { rebuild(a, rows, problem_->rho, count_of); });
         },
         packed_->rows);
@@ -170,7 +168,6 @@ class JointTrainer {
   JointState state_;
   JointLowerBound lower_bound_;
   Mixture<JointState> mixture_;
-  double squared_norms_ = 0;    // one pattern a row
   std::vector<double> scores_;  // of the row in hand
   ActiveSets sets_;
   std::int64_t visits_ = 0, full_passes_ = 0;
