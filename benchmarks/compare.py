@@ -167,12 +167,13 @@ def compare(arguments):
         (folder / "compare.json").write_text(json.dumps(everything, indent=1))
         draw(name, best, traces, folder)
     print("\nratio to the fastest peer, geometric mean and worst:")
-    n_sets = len(arguments.sets.split(","))
     for library in dict.fromkeys(row["library"] for row in everything):
-        ratios = [row["ratio"] for row in everything if row["library"] == library and np.isfinite(row["ratio"])]
-        if ratios:
+        ratios = [row["ratio"] for row in everything if row["library"] == library]
+        finite = [ratio for ratio in ratios if np.isfinite(ratio)]  # nan where no peer got there
+        late = ratios.count(float("inf"))
+        if finite:
             print(
-                f"  {library:20} {statistics.geometric_mean(ratios):6.2f} {max(ratios):6.2f}  over {len(ratios)} sets"
-                + (f", not there on {n_sets - len(ratios)}" if len(ratios) < n_sets else "")
+                f"  {library:20} {statistics.geometric_mean(finite):6.2f} {max(finite):6.2f}  over {len(finite)} sets"
+                + (f", not proven on {late} more" if late else "")
             )
     print(f"\nraw figures and pictures: {folder}{os.sep}")
