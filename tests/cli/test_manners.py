@@ -1,0 +1,114 @@
+"""Every command has help, errors are one line, and the commands that only show something."""
+
+import numpy as np
+import pytest
+
+from dynmargin.cli.main import COMMANDS
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["train", "nowhere"], "dynmargin train: nowhere: no such file or directory"),
+        (["train", "broken"], "dynmargin train: broken, line 2, column 3: expected index:value, found 'x'"),
+        (["train", "one-class"], "dynmargin train: the labels hold 1 class only (1); a classifier needs two or more"),
+        (["train", "empty", "m.npz"], "dynmargin train: there are no rows to train on"),
+        (["train", "with-nan"], "dynmargin train: row 2 has the value nan; all values must be finite"),
+        (["train", "nan-label"], "dynmargin train: the label of row 1 is nan, which is no label"),
+        (["train", "train", "no/such/folder/m.npz"], "dynmargin train: no/such/folder: there is no such folder"),
+        (["train", "train", "binary.d"], "dynmargin train: binary.d: it is a folder"),
+        (["predict", "test", "model.npz", "no/out"], "dynmargin predict: no: there is no such folder"),
+        (["train", "train", "--epsilon", "2"], "dynmargin train: argument --epsilon: 2 is not above 0 and at most 1"),
+        (["train", "train", "-c", "0"], "argument -c: 0 is not positive"),
+        (["train", "train", "-v", "1"], "1 is less than 2"),
+        (["train", "train", "-w1", "x"], "dynmargin train: -w1 needs a positive weight, got x"),
+        (["train", "train", "--algorithm", "other"], "invalid choice: 'other'"),
+        (["train", "train", "-c", "inf", "--algorithm", "newton"], "needs a finite C"),
+        (["train"], "the following arguments are required: DATA"),
+        (["verify", "train", "train"], "dynmargin verify: train is not a dynmargin model, or it is damaged"),
+        (["verify", "model.npz", "table.csv"], "column 'kind' holds string"),
+        (["predict", "test", "nowhere.npz"], "dynmargin predict: nowhere.npz: no such file or directory"),
+        (["convert", "train", "x"], "dynmargin convert: train is not a dynmargin model, or it is damaged"),
+        (["train", "train", "train"], "dynmargin train: train: the output is the input"),
+        (["train", "train", "./linked"], "dynmargin train: ./linked: the output is the input"),
+        (["predict", "test", "model.npz", "test"], "dynmargin predict: test: the output is the input"),
+        (["predict", "test", "model.npz", "model.npz"], "dynmargin predict: model.npz: the output is the input"),
+        (["convert", "model.npz", "model.npz"], "dynmargin convert: model.npz: the output is the input"),
+        (["data", "convert", "train", "train"], "dynmargin data: train: the output is the input"),
+        (["compare", "train", "--csv", "train"], "dynmargin compare: train: the output is the input"),
+        (["compare", "train", "--algorithms", "other"], "no algorithm is called 'other'"),
+        (["compare", "train", "--peers", "pdm"], "no peer is called 'pdm'"),
+        (["train", "train", "-B", "nan"], "argument -B: nan is not finite"),
+        (["train", "train", "-B", "inf"], "argument -B: inf is not finite"),
+        (["train", "train", "-w", "2"], "dynmargin train: -w needs the label right after it, as in -w1 2"),
+        (["train", "train", "-w1", "inf"], "dynmargin train: -w1 needs a positive weight, got inf"),
+        (["nothing"], "invalid choice: 'nothing'"),
+        ([], "the following arguments are required: COMMAND"),
+    ],
+)
+def test_errors_are_one_line_and_code_3(words, message, run, folder):
+    (folder / "binary.d").mkdir(exist_ok=True)
+    for name, text in {
+        "broken": "1 1:1\n1 x\n",
+        "one-class": "1 1:1\n1 2:1\n",
+        "empty": "",
+        "with-nan": "1 1:1\n-1 1:2 2:nan\n",
+        "nan-label": "nan 1:1\n-1 1:2\n",
+    }.items():
+        (folder / name).write_text(text)
+    if not (folder / "linked").exists():
+        (folder / "linked").symlink_to("train")
+    before = {name: (folder / name).read_bytes() for name in ("train", "test", "model.npz")}
+    code, out, err = run(*words)
+    assert (code, out) == (3, "")
+    assert before == {name: (folder / name).read_bytes() for name in before}
+    last = err.splitlines()[-1]
+    assert message in last
+    assert last.startswith("dynmargin")
+    assert len(err.splitlines()) <= 2  # what was read, and what is wrong
+    assert not (folder / "m.npz").exists()
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.__name__)
+def test_every_command_has_help_with_an_example_and_its_exit_codes(command, run):
+    name = command.__name__.rpartition(".")[2]
+    code, out, _ = run(*{"data": ("data", "convert")}.get(name, (name,)), "--help")
+    assert code == 0
+    assert "example" in out
+    assert "exit codes: 0" in out
+
+
+def test_version(run):
+    import dynmargin
+
+    assert run("--version") == (0, f"dynmargin {dynmargin.__version__}\n", "")
+
+
+def test_compare_prints_writes_and_draws(run, folder):
+    words = ("--algorithms", "pdm,newton,perceptron", "--peers", "liblinear-dcd", "-c", "0.5", "--epsilon", "0.02")
+    code, out, err = run("compare", "train", *words, "--csv", "compared.csv", "--plot", "compared.png")
+    assert (code, err) == (0, "")
+    titles, *lines = (line.split() for line in out.splitlines())
+    assert titles[:5] == ["algorithm", "gap", "margin", "upper_bound", "achieved"]
+    assert [(line[0], line[4]) for line in lines] == [
+        *(("pdm", "yes"), ("newton", "yes"), ("perceptron", "no"), ("liblinear-dcd", "yes")),
+    ]
+    assert lines[3][5] == "-"  # a peer does not tell its updates
+    table = np.genfromtxt(folder / "compared.csv", delimiter=",", names=True, dtype=None, encoding="utf-8")
+    assert np.allclose(table["margin"], [float(line[2]) for line in lines], rtol=1e-3)
+    assert (table["margin"] < table["upper_bound"]).all()
+    assert (folder / "compared.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_compare_takes_tables_and_other_peers(run):
+    code, out, _ = run("compare", "table.csv", "--label", "kind", "--peers", "liblinear-newton", "--csv", "-")
+    assert code == 0
+    names = [line.split(",")[0] for line in out.splitlines()]
+    assert names == ["algorithm", "pdm", "pdm-succ", "romma", "mpu", "dcd", "newton", "liblinear-newton"]
+
+
+def test_the_demo_proves_and_draws(run, folder):
+    code, out, _ = run("demo", "picture.png")
+    assert code == 0
+    assert "verified from the data: proven" in out
+    assert (folder / "picture.png").stat().st_size > 1000
