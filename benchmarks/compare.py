@@ -112,7 +112,7 @@ def compare_set(name, arguments):
                 "setting": setting,
                 "wall": wall,
                 "cpu": statistics.median(cpus[adapter.name]),
-                "ratio": wall / fastest if there else float("inf"),
+                "ratio": wall / fastest if there else None,
                 "conversion": adapter.conversion,
                 "result": sorted(verdicts[adapter.name]),
                 "walls": walls[adapter.name],
@@ -120,7 +120,7 @@ def compare_set(name, arguments):
         )
         print(
             f"  {adapter.name:20} setting {setting!s:8} wall {wall * 1e3:9.1f} ms cpu {rows[-1]['cpu'] * 1e3:9.1f} ms  "
-            f"ratio {rows[-1]['ratio']:6.2f}  conversion {adapter.conversion * 1e3:6.1f} ms  "
+            f"ratio {wall / fastest if there else np.inf:6.2f}  conversion {adapter.conversion * 1e3:6.1f} ms  "
             f"{', '.join(rows[-1]['result'])}",
             flush=True,
         )
@@ -169,11 +169,8 @@ def compare(arguments):
     print("\nratio to the fastest peer, geometric mean and worst:")
     for library in dict.fromkeys(row["library"] for row in everything):
         ratios = [row["ratio"] for row in everything if row["library"] == library]
-        finite = [ratio for ratio in ratios if np.isfinite(ratio)]  # nan where no peer got there
-        late = ratios.count(float("inf"))
-        if finite:
-            print(
-                f"  {library:20} {statistics.geometric_mean(finite):6.2f} {max(finite):6.2f}  over {len(finite)} sets"
-                + (f", not proven on {late} more" if late else "")
-            )
+        finite = [ratio for ratio in ratios if ratio is not None and np.isfinite(ratio)]  # nan where no peer gets there
+        figures = f"{statistics.geometric_mean(finite):6.2f} {max(finite):6.2f}" if finite else f"{'-':>6} {'-':>6}"
+        unproven = f", not proven on {ratios.count(None)} more" if None in ratios else ""
+        print(f"  {library:20} {figures}  over {len(finite)} sets{unproven}")
     print(f"\nraw figures and pictures: {folder}{os.sep}")

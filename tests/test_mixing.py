@@ -27,17 +27,18 @@ def test_mixing_saves_passes(multi_class, digits):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_high_accuracy_is_reached(seed, breast_cancer):
-    """Combinations come to fail there; without an end to them some seeds take 20,000 passes and more."""
-    classifier = PDMClassifier(1e-6, random_state=seed).fit(*breast_cancer)
+@pytest.mark.parametrize(("C", "most_passes"), [(1.0, 2000), (10.0, 30_000)])
+def test_high_accuracy_is_reached(C, most_passes, seed, breast_cancer):
+    """Combinations come to fail there; without an end to them some seeds take many times as long, or stall."""
+    classifier = PDMClassifier(1e-6, C=C, random_state=seed).fit(*breast_cancer)
     assert classifier.stop_reason_ == "certificate"
-    assert classifier.n_iter_ < 2000
+    assert classifier.n_iter_ < most_passes
 
 
 @pytest.mark.parametrize("load", [load_breast_cancer, load_wine])
 @pytest.mark.parametrize("multi_class", ["ovr", "joint"])
 def test_raw_features_are_no_obstacle(load, multi_class):
-    """Rounding stands in the way there, until numbers are finer; without that it is over 10 % and more from the end."""
+    """Rounding stands in the way there, until numbers are finer."""
     classifier = PDMClassifier(multi_class=multi_class, random_state=0).fit(*load(return_X_y=True))
     assert classifier.stop_reason_ == "certificate"
     assert classifier.n_iter_ < 20_000
@@ -114,7 +115,7 @@ def test_mixing_never_forgets_everything():
             assert np.isfinite(trainer.upper_bound)
 
 
-@pytest.mark.parametrize("scale", [1e-60, 1e-12, 1e12, 1e60])
+@pytest.mark.parametrize("scale", [1e-95, 1e-12, 1e12, 1e95])
 def test_mixing_knows_no_units(scale, breast_cancer):
     """Rows of any length take the same passes."""
     X, y = breast_cancer

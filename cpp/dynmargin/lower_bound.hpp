@@ -93,7 +93,7 @@ class LowerBound {
       vv += c[1] * c[1];
     }
     const double u = both_.back()[0], v = both_.back()[1];
-    return {{{scale * scale * uu, scale * uv, scale * u}, {scale * uv, vv, v}, {scale * u, v, 1}}};
+    return {{{scale * (scale * uu), scale * uv, scale * u}, {scale * uv, vv, v}, {scale * u, v, 1}}};
   }
 
   void take(double scale, const Combined& c, double margin, double model_scale) {

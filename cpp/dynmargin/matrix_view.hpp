@@ -112,13 +112,15 @@ inline std::int64_t n_columns(const MatrixView& view) {
 }
 
 // A stable sort, up to eight bits of the column at a time: text comes in any order, and for rows of a few hundred words
-// this takes a fifth of the time of std::stable_sort. `other` is room for as many entries; an even number of passes
-// ends where it began.
-inline void sort_by_column(std::span<Entry> entries, std::span<Entry> other, std::int64_t n_columns) {
-  if (entries.size() < 32)
-    return std::stable_sort(entries.begin(), entries.end(),
-                            [](const Entry& a, const Entry& b) { return a.column < b.column; });
-  const int all = std::bit_width(static_cast<std::uint64_t>(n_columns - 1)), passes = std::max(1, (all + 15) / 16) * 2;
+// this takes a fifth of the time of std::stable_sort. `other` is room for as many entries; the result is in one of the
+// two.
+inline std::span<Entry> sort_by_column(std::span<Entry> entries, std::span<Entry> other, std::int64_t n_columns) {
+  if (entries.size() < 32) {
+    std::stable_sort(entries.begin(), entries.end(),
+                     [](const Entry& a, const Entry& b) { return a.column < b.column; });
+    return entries;
+  }
+  const int all = std::bit_width(static_cast<std::uint64_t>(n_columns - 1)), passes = std::max(1, (all + 7) / 8);
   const int bits = (all + passes - 1) / passes;
   for (int pass = 0; pass < passes; ++pass) {
     std::array<std::uint32_t, 256> place{};
@@ -128,6 +130,7 @@ inline void sort_by_column(std::span<Entry> entries, std::span<Entry> other, std
     for (const Entry& e : entries) other[place[digit(e)]++] = e;
     std::swap(entries, other);
   }
+  return entries;
 }
 
 // The canonical form of a row, whatever the order and the repetitions it is stored with. It lies in `room`, which grows
@@ -147,8 +150,8 @@ std::span<const Entry> read_row(const View& view, std::int64_t row, std::vector<
   const std::size_t size = end - room.data();
   if (increasing) return std::span(room).first(size);
   room.resize(std::max(room.size(), 2 * size));
-  const std::span<Entry> entries = std::span(room).first(size);
-  sort_by_column(entries, std::span(room).subspan(size, size), view.n_columns);
+  const std::span<Entry> entries =
+      sort_by_column(std::span(room).first(size), std::span(room).subspan(size, size), view.n_columns);
   std::size_t kept = 0;
   for (std::size_t i = 0; i < size;) {
     Entry sum = entries[i];

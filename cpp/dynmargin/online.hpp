@@ -83,8 +83,7 @@ class OnlineState {
         [&](const auto& view) {
           for (std::size_t i = 0; i < rows.size(); ++i) {
             const std::int64_t k = rows[i];
-            entries_ = read_row(view, k, room_);
-            add(view, k, problem, static_cast<double>(counts[i]));
+            add(view, k, read_row(view, k, room_), problem, static_cast<double>(counts[i]));
             if (sums_.keep_counts) remember(keys[k], counts[i]);
           }
         },
@@ -148,11 +147,11 @@ class OnlineState {
   template <class View>
   void present_row(const View& view, std::int64_t k, const Problem& problem, double repeats,
                    const DynamicMargin& rule) {
-    entries_ = read_row(view, k, room_);
+    const std::span<const Entry> entries = read_row(view, k, room_);
     ++sums_.rows_seen;
     const double rho = sums_.rho;
     double p = rho * (rho * static_cast<double>(sums_.signed_t)), q = rho * rho + problem.delta2(k);
-    for (const Entry& e : entries_) {
+    for (const Entry& e : entries) {
       p += sums_.w[e.column] * e.value;
       q += e.value * e.value;
     }
@@ -161,29 +160,29 @@ class OnlineState {
     if (!(rule.score(p, a) <= rule.threshold(a))) return;
     const double lambda = repeats <= 1 ? 1 : std::min(std::ceil(repeats), rule.multiplicity(p, q, a));
     if (lambda > largest_count - a.t) return;  // more than counts can hold
-    add(view, k, problem, lambda);
-    if (sums_.keep_counts) remember(row_key(digest_row(entries_), problem.sides[k]), static_cast<std::int64_t>(lambda));
+    add(view, k, entries, problem, lambda);
+    if (sums_.keep_counts) remember(row_key(digest_row(entries), problem.sides[k]), static_cast<std::int64_t>(lambda));
     sums_.totals.norm2 += lambda * (2 * p + lambda * q);
     // The running ‖a‖² gathers rounding errors. How often it is refreshed depends on the stream only, not on its
     // blocks, and costs no more than the updates do.
     if (++sums_.since_fresh >= std::max<std::int64_t>(1000, static_cast<std::int64_t>(sums_.w.size()))) refresh();
   }
 
-  // a += lambda y_k for the row that `entries_` holds, ‖a‖² excepted.
+  // a += lambda y_k for a row and its canonical entries, ‖a‖² excepted.
   template <class View>
-  void add(const View& view, std::int64_t k, const Problem& problem, double lambda) {
+  void add(const View& view, std::int64_t k, std::span<const Entry> entries, const Problem& problem, double lambda) {
     const bool negative = problem.sides[k] < 0;
     const double factor = negative ? -lambda : lambda, n = sums_.rows_seen;
     double size = 0, terms = 1;
-    for (const Entry& e : entries_) {
+    for (const Entry& e : entries) {
       sums_.w[e.column] += factor * e.value;
       size += std::abs(e.value);
     }
     if (n > 0)
-      for (const Entry& e : entries_) sums_.moment[e.column] += n * (factor * e.value);
+      for (const Entry& e : entries) sums_.moment[e.column] += n * (factor * e.value);
     if constexpr (View::is_sparse) {
       // Stored twice, a column is a rounded sum by itself.
-      if (const std::int64_t stored = view.most_entries(k); stored != static_cast<std::int64_t>(entries_.size())) {
+      if (const std::int64_t stored = view.most_entries(k); stored != static_cast<std::int64_t>(entries.size())) {
         terms += static_cast<double>(stored);
         size = 0;
         view.for_each_entry(k, [&](std::int64_t, double value) { size += std::abs(value); });
@@ -216,7 +215,6 @@ class OnlineState {
 
   OnlineSums sums_;
   std::vector<Entry> room_;
-  std::span<const Entry> entries_;  // of the row in hand
 };
 
 }  // namespace dynmargin

@@ -62,7 +62,7 @@ class SparseRows {
   SparseRows(std::int64_t n_rows, std::int64_t n_stored) {
     starts_.reserve(n_rows);
     capacity_ = n_rows * (sizeof(Length) + 2 * (alignment - 1)) + n_stored * (sizeof(Column) + value_size);
-    blocks_ = std::make_unique_for_overwrite<std::byte[]>(capacity_);
+    blocks_ = std::make_unique_for_overwrite<std::byte[]>(capacity_ + fetched);  // the last row is fetched so far too
   }
 
   std::uint64_t start(std::size_t k) const { return starts_[k]; }
@@ -129,12 +129,13 @@ class SparseRows {
     for (const auto& [start, factor] : rows) add_outer_to(H, stride, block(start), factor, rho);
   }
 
-  void prefetch_row(std::uint64_t start) const { prefetch_lines(blocks_.get() + start, 256); }
+  void prefetch_row(std::uint64_t start) const { prefetch_lines(blocks_.get() + start, fetched); }
 
   std::size_t bytes() const { return capacity_ + starts_.capacity() * sizeof(std::uint64_t); }
 
  private:
   using Length = std::uint32_t;
+  static constexpr std::size_t fetched = 256;  // bytes of a row, ahead of a visit
 
   struct Block {
     const Column* columns;

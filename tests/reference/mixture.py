@@ -68,7 +68,7 @@ class Mixture:
 
     def __init__(self, run, squared_norms, own, wide):
         self.run, self.parts_only = run, own == 0
-        self.squared_norms, self.stiff = squared_norms, squared_norms > 300 * own
+        self.squared_norms, self.own = squared_norms, own
         self.most_points = 1 if own == 0 else 2 if wide else 4
         self.points = []
         self.fineness = 1.0
@@ -86,7 +86,8 @@ class Mixture:
             self.next_mix *= 2
         now = Point(run, counts, self.points)
         noise = self.fineness * accuracy
-        if self.stiff and self.points and self.points[0].squared / now.squared - 1 < noise and noise > 1e-12:
+        stiff = self.squared_norms > max(300, 1e-3 / accuracy) * self.own
+        if stiff and self.points and self.points[0].squared / now.squared - 1 < noise and noise > 1e-11:
             self.fineness /= 10
         finer, norm2 = 1.0, run.norm2(counts)
         if not self.outgrowing:
@@ -95,7 +96,7 @@ class Mixture:
         step = self.best_step(now)
         if self.worthwhile(now, step):
             counts = self.attempt(now, step, bound, finer * t)
-            if self.failures == 4 and not self.outgrowing and not self.stiff:
+            if self.failures == 4 and not self.outgrowing and not stiff:
                 noise = max(accuracy, min(100 * accuracy, 1e-3))
                 counts = self.outgrow(now, counts, math.sqrt(self.squared_norms / norm2 / noise) * t)
         elif finer > 2:

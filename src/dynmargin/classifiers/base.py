@@ -129,6 +129,8 @@ class MarginClassifier(Reports, CallbackSupportMixin, ClassifierMixin, BaseEstim
     ) -> tuple[Any, NDArray[Any], NDArray[Any], NDArray[np.float64] | None]:
         """Give rows, labels, the classes and the weights; what cannot be trained on is refused here."""
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], accept_large_sparse=True)
+        if y.dtype.kind == "O":
+            check_classification_targets(y)  # what cannot be sorted is refused in words
         classes = distinct(y)
         if (
             classes.dtype.kind in "fO"
