@@ -203,6 +203,12 @@ def test_a_failed_fit_leaves_the_old_model_alone(breast_cancer):
     assert np.array_equal(classifier.predict(X), before)
 
 
+def test_labels_of_mixed_kinds_are_refused_in_words(breast_cancer):
+    X, _ = breast_cancer
+    with pytest.raises(ValueError, match="Unknown label type"):
+        PDMClassifier().fit(X, np.array([1, "a"] * (len(X) // 2) + [1], dtype=object))
+
+
 def test_looks_are_taken_half_way():
     """A gap of 1/visits, at 0.1 after 100 visits, will be 0.01 after 1,000."""
     progress = Progress(0.01)
