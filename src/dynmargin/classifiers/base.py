@@ -129,12 +129,10 @@ class MarginClassifier(Reports, CallbackSupportMixin, ClassifierMixin, BaseEstim
     ) -> tuple[Any, NDArray[Any], NDArray[Any], NDArray[np.float64] | None]:
         """Give rows, labels, the classes and the weights; what cannot be trained on is refused here."""
         X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], accept_large_sparse=True)
-        if y.dtype.kind == "O":
-            check_classification_targets(y)  # what cannot be sorted is refused in words
+        if y.dtype.kind == "O":  # what cannot be sorted is refused in words
+            check_classification_targets(y)
         classes = distinct(y)
-        if (
-            classes.dtype.kind in "fO"
-        ):  # only these may be no classes; three of each are as good as all of y, and quicker
+        if classes.dtype.kind == "f":  # may be no classes; three of each are as good as all of y, and quicker
             check_classification_targets(np.repeat(classes, 3))
         if len(classes) < 2:
             raise ValueError(f"the labels hold 1 class only ({classes[0]}); a classifier needs two or more")
