@@ -36,9 +36,8 @@ class NewtonTrainer(OwnPace):
     def __init__(self, task: Task, seed: int) -> None:
         self.task = task
         self.members = np.flatnonzero(task.sides).astype(np.uint32)
-        self.price = (
-            SOFT / task.stiffness if task.stiffness > STIFF else 1.0
-        )  # of a slack, as a part of what it really costs
+        # Of a slack, as a part of what it really costs.
+        self.price = SOFT / task.stiffness if task.stiffness > STIFF else 1.0
         self._begin_at(self._start(task, seed))
         self.full_passes = self.updates = 0
         self.best_margin, self.best_upper_bound = -np.inf, np.inf
