@@ -86,8 +86,10 @@ class Mixture {
   }
 
  private:
-  static constexpr double stiff_from = 300, stiff_by = 1e-3;  // raw measurements have 1e6, scaled ones 10 to 200 at C=1
-  static constexpr double smallest_noise = 1e-12;             // of ‖a‖²; finer than that, doubles do not tell
+  // A stiffness beyond both this and, since fine accuracies gain more by being outgrown, so much by the accuracy. Raw
+  // measurements have 1e6, scaled ones 10 to 200 at C=1.
+  static constexpr double stiff_from = 300, stiff_by = 1e-3;
+  static constexpr double smallest_noise = 1e-12;  // of ‖a‖²; finer than that, doubles do not tell
   static constexpr int most_failures = 4;
   static constexpr double largest_noise = 1e-3;                // of ‖a‖², by rounding
   static constexpr double largest_total = largest_count / 16;  // leaves room for updates, and for what is cut off
