@@ -214,6 +214,10 @@ void bind_training(nb::module_& m) {
            nb::call_guard<nb::gil_scoped_release>(), "Train for about that many seconds, or until something happens.")
       .def("check", &Trainer::check, nb::call_guard<nb::gil_scoped_release>(),
            "Bounds of the moment, in one pass over the rows.")
+      .def_prop_ro("renews", &Trainer::renews, "Whether `renew` may do something.")
+      .def_prop_ro("extension", &Trainer::extension, "How much of the squared length of a is in the extension.")
+      .def("renew", &Trainer::renew,
+           "After a check: go on from the counts that the best weights call for, if that promises more.")
       .def("wait_for", &Trainer::wait_for, "upper_bound"_a, "Come back when the upper bound has fallen to this.")
       .def("set_rule", &Trainer::set_rule, "rule"_a)
       .def("record_updates", &Trainer::record_updates)
@@ -224,7 +228,7 @@ void bind_training(nb::module_& m) {
       .def_prop_ro("upper_bound", &Trainer::upper_bound)
       .def_prop_ro("norm2", [](const Trainer& self) { return self.state().totals.norm2; })
       .def(
-          "support", [](const Trainer& self) { return nonzeros(counts(self.state())); },
+          "support", [](const Trainer& self) { return nonzeros(self.best_counts()); },
           "Rows with a count, and their counts.")
       .def(
           "model",

@@ -22,6 +22,7 @@ class LowerBound {
   LowerBound(std::vector<Member> members, const Problem& problem, const PackedRows& packed)
       : members_(std::move(members)),
         problem_(problem),
+        n_rows_(packed.n_rows),
         row_length_(static_cast<double>(packed.n_nonzeros) / static_cast<double>(packed.n_rows)),
         w_(packed.n_columns + 1) {
     penalties_.resize(whole_lanes(members_.size()));
@@ -29,11 +30,12 @@ class LowerBound {
     for (std::size_t i = 0; i < members_.size(); ++i) penalties_[i] = problem.penalty(members_[i].row());
   }
 
-  // Takes the state into the average, after a pass over so many patterns; not after passes that cost less than this
-  // does.
+  // Takes the state into the average, after so many more visits; not before these cost more than this does.
   template <class Count>
-  void remember(const BasicState<Count>& a, std::size_t pass_size) {
-    if (static_cast<double>(pass_size) * (row_length_ + 1) < static_cast<double>(a.w.size())) return;
+  void remember(const BasicState<Count>& a, std::size_t visits) {
+    visits_ += static_cast<double>(visits);
+    if (visits_ * (row_length_ + 1) < 2 * static_cast<double>(a.w.size())) return;
+    visits_ = 0;
     const double scale = canonical_scale(a);
     if (average_.empty()) average_.assign(a.w.size() + 1, 0.0);
     const auto before = static_cast<double>(remembered_++);
@@ -41,6 +43,9 @@ class LowerBound {
     for (std::size_t j = 0; j < a.w.size(); ++j) average_[j] = keep * average_[j] + (1 - keep) * scale * a.w[j];
     average_.back() = keep * average_.back() + (1 - keep) * scale * a.bias;
   }
+
+  // Begins a new average.
+  void forget() { remembered_ = 0; }
 
   // Looks for better weights at this state; returns min_k a.y_k, which falls out.
   template <class P, class Count>
@@ -62,6 +67,19 @@ class LowerBound {
     return smallest;
   }
 
+  // The counts that the best weights call for, by row and as shares: at the optimum they are in proportion to the
+  // slacks, times Delta_k^-2. Empty if there are no such weights.
+  std::vector<double> shares() const {
+    if (!found_) return {};
+    std::vector<double> shares(n_rows_);
+    double sum = 0;
+    for (std::size_t i = 0; i < members_.size(); ++i)
+      sum += shares[members_[i].row()] = penalties_[i] * std::max(0.0, 1 - scores_[3][i]);
+    if (!(sum > 0)) return {};
+    for (double& share : shares) share /= sum;
+    return shares;
+  }
+
   const std::vector<Member>& members() const { return members_; }  // the patterns that take part, by row
   double margin() const { return margin_; }
   const std::vector<double>& w() const { return w_; }  // the bias last
@@ -74,7 +92,8 @@ class LowerBound {
     return a.totals.norm2 > 0 ? a.totals.t / a.totals.norm2 : 0;
   }
 
-  using Combined = std::array<double, 3>;  // coefficients of the state, the average and the bias
+  using Repair = SlackRepair<4>;
+  using Combined = Repair::Coefficients;  // of the state, the average, the bias and the best weights
 
   template <class Count>
   void pair_up(const BasicState<Count>& a) {
@@ -84,32 +103,44 @@ class LowerBound {
     both_.back() = Half{a.bias, average(a.w.size())};
   }
 
-  // Products of the scaled state, the average and the bias direction.
-  SlackRepair<3>::Gram gram_at(double scale) const {
-    double uu = 0, uv = 0, vv = 0;
-    for (const Half& c : both_) {
-      uu += c[0] * c[0];
-      uv += c[0] * c[1];
-      vv += c[1] * c[1];
+  // Products of the scaled state, the average, the bias direction and the best weights.
+  Repair::Gram gram_at(double scale) const {
+    double uu = 0, uv = 0, vv = 0, uw = 0, vw = 0, ww = 0;
+    for (std::size_t j = 0; j < both_.size(); ++j) {
+      const double u = both_[j][0], v = both_[j][1], w = found_ ? w_[j] : 0;
+      uu += u * u;
+      uv += u * v;
+      vv += v * v;
+      uw += u * w;
+      vw += v * w;
+      ww += w * w;
     }
-    const double u = both_.back()[0], v = both_.back()[1];
-    return {{{scale * (scale * uu), scale * uv, scale * u}, {scale * uv, vv, v}, {scale * u, v, 1}}};
+    const double u = both_.back()[0], v = both_.back()[1], w = found_ ? w_.back() : 0;
+    return {{{scale * (scale * uu), scale * uv, scale * u, scale * uw},
+             {scale * uv, vv, v, vw},
+             {scale * u, v, 1, w},
+             {scale * uw, vw, w, ww}}};
   }
 
   void take(double scale, const Combined& c, double margin, double model_scale) {
     margin_ = margin;
     scale_ = model_scale;
-    w_.resize(both_.size());
-    for (std::size_t j = 0; j < w_.size(); ++j) w_[j] = c[0] * scale * both_[j][0] + c[1] * both_[j][1];
+    for (std::size_t j = 0; j < w_.size(); ++j)
+      w_[j] = c[0] * scale * both_[j][0] + c[1] * both_[j][1] + (found_ ? c[3] * w_[j] : 0);
     w_.back() += c[2];
   }
 
   void combine(double scale) {
-    const auto found = SlackRepair<3>(scores_, penalties_, gram_at(scale)).best(start_);
-    start_ = found.c;
+    const auto found = Repair(scores_, penalties_, gram_at(scale)).best(start_);
     if (!(found.margin > margin_)) return;
     // Where no weights are better than none, the direction of the state is all there is.
-    found.c == Combined{} ? take(scale, {1, 0, 0}, found.margin, 0) : take(scale, found.c, found.margin, 1);
+    if (found.c == Combined{}) return take(scale, {1, 0, 0, 0}, found.margin, 0);
+    take(scale, found.c, found.margin, 1);
+    for (std::size_t i = 0; i < members_.size(); ++i)
+      scores_[3][i] = found.c[0] * scores_[0][i] + found.c[1] * scores_[1][i] + found.c[2] * scores_[2][i] +
+                      found.c[3] * scores_[3][i];
+    found_ = true;
+    start_ = {0, 0, 0, 1};
   }
 
   // No slack is allowed: the best combination when slacks are very dear, and what it is really worth.
@@ -117,9 +148,9 @@ class LowerBound {
     constexpr double dear = 1e3;
     const auto gram = gram_at(scale);
     std::fill_n(penalties_.begin(), members_.size(), dear * gram[0][0]);
-    const Combined found = gram[0][0] > 0 ? SlackRepair<3>(scores_, penalties_, gram).best(start_).c : Combined{};
+    const Combined found = gram[0][0] > 0 ? Repair(scores_, penalties_, gram).best(start_).c : Combined{};
     if (found != Combined{}) start_ = found;
-    for (const Combined& c : {Combined{1, 0, 0}, Combined{0, 1, 0}, found}) {
+    for (const Combined& c : {Combined{1, 0, 0, 0}, Combined{0, 1, 0, 0}, found}) {
       double norm2 = 0, smallest = std::numeric_limits<double>::infinity();
       for (std::size_t i = 0; i < c.size(); ++i)
         for (std::size_t j = 0; j < c.size(); ++j) norm2 += c[i] * gram[i][j] * c[j];
@@ -132,13 +163,16 @@ class LowerBound {
 
   std::vector<Member> members_;
   const Problem& problem_;
+  std::int64_t n_rows_;
   double row_length_;              // non-zeros, on the average
   std::vector<double> penalties_;  // Delta_k^-2 (for the hard margin something large), and zeros up to whole lanes
   std::vector<double> average_;    // the bias last
   std::vector<Half> both_;         // the coordinates of the state looked at and of the average, side by side
   std::int64_t remembered_ = 0;
-  SlackRepair<3>::Scores scores_;  // of the state, of the average, of the bias
-  Combined start_{1, 0, 0};        // the last combination found: the next one is close
+  double visits_ = 0;           // since then
+  Repair::Scores scores_;       // of the state, of the average, of the bias, of the best weights
+  Combined start_{1, 0, 0, 0};  // the last combination found: the next one is close
+  bool found_ = false;          // best weights, of which the scores are known
   std::vector<double> w_;
   double scale_ = 0, margin_ = -std::numeric_limits<double>::infinity();
 };

@@ -56,6 +56,11 @@ class Mixture {
         most_points_(lengths.own == 0 ? 1 : (wide ? 2 : most_directions)),
         parts_only_(lengths.own == 0) {}
 
+  // The t of counts that prove about this bound, so large that rounding them costs less than the accuracy of the rule.
+  double fine_total(double bound, double accuracy) const {
+    return std::min(std::sqrt(squared_norms_ / (fineness_ * accuracy)) / bound, largest_total);
+  }
+
   // Makes the combination the state, if it proves more. `rebuild(a, count_of)` is to give `a` the count count_of(i) at
   // place i, and all that follows from the counts.
   //

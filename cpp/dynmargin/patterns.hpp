@@ -103,6 +103,18 @@ double recomputed_norm2(const BasicState<Count>& a) {
   return dense + extended;
 }
 
+// Between the counts, as shares, and others, in the extension.
+inline double squared_distance(const State& a, std::span<const double> shares) {
+  double sum = 0;
+  const double scale = 1 / a.totals.t;
+  for (std::size_t k = 0; k < shares.size(); ++k) {
+    const Pattern& y = a.patterns[k];
+    const double difference = static_cast<double>(y.count) * scale - shares[k];
+    sum += y.delta2 * difference * difference;
+  }
+  return sum;
+}
+
 // What Mixture has to know of a state.
 
 inline Lengths lengths_of(const State& a, std::span<const Member> members) {

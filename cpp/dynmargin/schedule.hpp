@@ -63,6 +63,15 @@ class ActiveSets {
     start_pass();
   }
 
+  // Goes on with an active set of these, as if a full pass had just gathered them.
+  void start_with(std::vector<Member> members) {
+    level_ = 1;
+    inner_visits_ = 0;
+    pass().members = MemberList(std::move(members));
+    pass().rounds_left = schedule_.rounds[0] - 1;
+    start_pass();
+  }
+
   // The pass in hand is over: go inwards, round again, or outwards. Never called for a full pass without an update.
   void proceed() {
     if (level_ > 0) inner_visits_ += pass().members.size();

@@ -17,6 +17,7 @@
 #include "lower_bound.hpp"
 #include "mixture.hpp"
 #include "patterns.hpp"
+#include "renewal.hpp"
 #include "rules/constant_threshold.hpp"
 #include "rules/dynamic_margin.hpp"
 #include "rules/fixed_margin.hpp"
@@ -76,8 +77,44 @@ class Trainer {
   Bounds check() {
     return with_patterns([&](const auto& patterns) {
       const double norm2 = recomputed_norm2(state_), smallest = lower_bound_.look(patterns, state_);
-      return Bounds{lower_bound_.margin(), std::sqrt(norm2) / state_.totals.t, smallest / std::sqrt(norm2)};
+      return Bounds{lower_bound_.margin(), std::min(std::sqrt(norm2) / state_.totals.t, kept_bound_),
+                    smallest / std::sqrt(norm2)};
     });
+  }
+
+  bool renews() const { return mixing_ && std::holds_alternative<DynamicMargin>(rule_) && !problem_->hard_margin(); }
+
+  // How much of ‖a‖² is in the extension.
+  double extension() const {
+    double dense = 0;
+    for_each_coordinate(state_, [&](double c) { dense += c * c; });
+    return 1 - dense / state_.totals.norm2;
+  }
+
+  // After a check: goes on from the counts that the best weights call for, if that promises more.
+  void renew() {
+    if (!renews()) return;
+    const auto& rule = std::get<DynamicMargin>(rule_);
+    const std::vector<double> shares = lower_bound_.shares();
+    const double margin = lower_bound_.margin(), bound = present_bound();
+    if (shares.empty() || !renewal_.due(squared_distance(state_, shares) / (margin * margin), margin, bound)) return;
+    if (bound < kept_bound_) {
+      kept_ = counts(state_);
+      kept_bound_ = bound;
+    }
+    const double t = state_.totals.t, T = mixture_.fine_total(margin, rule.eps);
+    with_patterns([&](const auto& patterns) {
+      rebuild(state_, patterns, lower_bound_.members(),
+              [&](std::size_t k) { return static_cast<std::int64_t>(T * shares[k] + 0.5); });
+      std::vector<Member> support;
+      for (const Member m : lower_bound_.members())
+        if (state_.patterns[m.row()].count > 0) support.push_back(m);
+      const std::size_t size = support.size();
+      sets_.start_with(std::move(support));
+      renewal_.begin(size, share_to_mend(patterns, rule), bound, present_bound());
+    });
+    not_made_ += state_.totals.t - t;
+    lower_bound_.forget();
   }
 
   // Another accuracy for the same run: legitimate, because what was misclassified under a larger eps is under a smaller
@@ -91,13 +128,18 @@ class Trainer {
   const std::vector<std::pair<std::int64_t, std::int64_t>>& recorded_updates() const { return recorded_; }
 
   const State& state() const { return state_; }
+
+  // The best counts at hand: after a renewal it takes a while until they are better than those before.
+  std::vector<std::int64_t> best_counts() const { return kept_bound_ < present_bound() ? kept_ : counts(state_); }
   double updates() const { return state_.totals.t - not_made_; }
-  double upper_bound() const { return std::sqrt(state_.totals.norm2) / state_.totals.t; }
+  double upper_bound() const { return std::min(present_bound(), kept_bound_); }
   const LowerBound& lower_bound() const { return lower_bound_; }
   std::int64_t full_passes() const { return full_passes_; }
   std::int64_t visits() const { return visits_; }
 
  private:
+  double present_bound() const { return std::sqrt(state_.totals.norm2) / state_.totals.t; }
+
   template <class P, class R>
   Event run(const P& patterns, const R& rule, double seconds, double max_updates) {
     return run_slice(
@@ -109,12 +151,14 @@ class Trainer {
   // to matter. What changes with every update is kept in locals, where writing to w cannot be thought to touch it.
   template <class P, class R>
   Event present(const P& patterns, const R& rule, double max_updates) {
-    constexpr std::size_t stretch = 1024, row_ahead = 8, pattern_ahead = 16;
+    constexpr std::size_t row_ahead = 8, pattern_ahead = 16;
+    const std::size_t stretch = std::clamp<std::size_t>(packed_->n_rows / 32, 64, 1024);
     auto& pass = sets_.pass();
     const Member* const members = pass.members.data();
     const std::size_t begin = pass.next, size = pass.members.size(), end = std::min(size, begin + stretch);
     const double width = sets_.width();
     const bool single = single_updates_first_ && sets_.first_full_pass();
+    const double share = renewal_.share();
     Member* gathered = sets_.gathered().room_for(end - begin);
     Pattern* const y = state_.patterns.data();
     double* const w = state_.w.data();
@@ -142,6 +186,7 @@ class Trainer {
 
       const double q = pattern.squared_norm;
       double lambda = single ? 1 : rule.multiplicity(p, q, a);
+      if (share < 1) lambda = std::max(1.0, std::floor(share * lambda));
       if (lambda > largest_count - a.t) event = Event::exhausted;
       if (rule.infeasible(q)) event = Event::infeasible;
       if (event != Event::slice_over) break;
@@ -163,7 +208,26 @@ class Trainer {
     visits_ += static_cast<std::int64_t>(i - begin);
     state_.totals = a;
     state_.bias = bias;
+    renewal_.control(present_bound(), i - begin);
+    if (!renewal_.mending()) lower_bound_.remember(state_, i - begin);
     return event;
+  }
+
+  // Such that one visit of all patterns in hand would make `a` vanish, if nothing changed meanwhile. The first of them,
+  // in random order, stand for all.
+  template <class P>
+  double share_to_mend(const P& patterns, const DynamicMargin& rule) {
+    const MemberList& members = sets_.pass().members;
+    const std::size_t sample = std::min<std::size_t>(1024, members.size());
+    double made = 0;  // of what is to go from ‖a‖², halved, by full updates
+    for (std::size_t i = 0; i < sample; ++i) {
+      const Member m = members.data()[i];
+      const Pattern& y = state_.patterns[m.row()];
+      const double p =
+          patterns.dense_dot(state_.w.data(), state_.bias, y, m.negative()) + static_cast<double>(y.count) * y.delta2;
+      if (p < 0) made -= p * rule.multiplicity(p, y.squared_norm, state_.totals);
+    }
+    return state_.totals.norm2 / (made * static_cast<double>(members.size()) / static_cast<double>(sample));
   }
 
   // Goes on from the best combination of this state and former ones.
@@ -181,7 +245,6 @@ class Trainer {
   template <class R>
   Event finish_pass(const R& rule) {
     const bool full = sets_.full(), updated = sets_.pass().updated;
-    if (!full) lower_bound_.remember(state_, sets_.pass().members.size());
     if (full && !updated)
       sets_.start_full_pass();
     else
@@ -189,6 +252,7 @@ class Trainer {
     // The running ‖a‖² gathers rounding errors; a full pass, which may declare convergence, begins with a fresh one.
     if (sets_.full()) state_.totals.norm2 = recomputed_norm2(state_);
     if (full) ++full_passes_;
+    if (full) renewal_.end();
     if (full && updated && mixing_) mix(rule);
     if (full && rule.infeasible(state_.totals)) return Event::infeasible;
     if (full && !updated) return Event::converged;
@@ -204,6 +268,9 @@ class Trainer {
   State state_;
   LowerBound lower_bound_;
   Mixture<State> mixture_;
+  Renewal renewal_;
+  std::vector<std::int64_t> kept_;  // the counts before the last renewal, and what they prove
+  double kept_bound_ = std::numeric_limits<double>::infinity();
   ActiveSets sets_;
   std::int64_t visits_ = 0, full_passes_ = 0;  // passes completed
   double awaited_bound_ = 0;

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from queue import SimpleQueue
+from threading import Event
 from typing import TypeVar
 
 from .training import Plan, note_interrupt
@@ -22,22 +23,30 @@ def run_each(run: Callable[[int, Plan], Result], count: int, plan: Plan, n_jobs:
     if min(n_jobs, count) <= 1:
         return [run(index, plan) for index in range(count)]
     messages: SimpleQueue[str] = SimpleQueue()
+    go = Event()  # not before Ctrl-C is waited for
+
+    def run_then(index: int) -> Result:
+        go.wait()
+        return run(index, replace(plan, warn=messages.put))
+
     with ThreadPoolExecutor(min(n_jobs, count), thread_name_prefix="dynmargin") as pool:
         try:
-            futures = [pool.submit(run, index, replace(plan, warn=messages.put)) for index in range(count)]
-            _wait(futures, messages, plan)
+            futures = [pool.submit(run_then, index) for index in range(count)]
+            _wait(futures, messages, plan, go)
         except BaseException:  # runs end soon; those not begun yet need not begin
             plan.interrupted.set()
+            go.set()
             pool.shutdown(wait=True, cancel_futures=True)
             raise
     return [future.result() for future in futures]
 
 
-def _wait(futures: list[Future[Result]], messages: SimpleQueue[str], plan: Plan) -> None:
+def _wait(futures: list[Future[Result]], messages: SimpleQueue[str], plan: Plan, go: Event) -> None:
     """Wait until all are done or one has failed, pass on warnings; Ctrl-C makes the runs end soon."""
     waiting = set(futures)
     while waiting:
         try:
+            go.set()
             done, waiting = wait(waiting, WAKE_SECONDS, FIRST_EXCEPTION)
             while not messages.empty():
                 plan.warn(messages.get())

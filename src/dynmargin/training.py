@@ -144,7 +144,7 @@ class Run:
 
         The upper bound by itself is free. While it falls by several epsilon from one full pass to the next, and they
         follow each other quickly, the gap is not about to close. (No such thing for the hard margin, where a bound that
-        goes on falling means that there is no margin.)
+        goes on falling means that there is no margin, nor where a look may lead to better counts.)
         """
         trainer, before = self.trainer, self.full_pass
         if trainer.visits == 0:
@@ -153,9 +153,21 @@ class Run:
         falling = now.upper_bound < (1 - 3 * self.plan.epsilon) * before.upper_bound
         quick = now.visits - before.visits < 4 * self.task.n_rows
         early = trainer.visits < 8 * max(self.looked_at, self.task.n_rows)  # its story wants to be told now and then
-        if falling and quick and early and not self.task.core_problem.hard_margin:
+        if falling and quick and early and not self.task.core_problem.hard_margin and not self.may_renew():
             return False
         return trainer.visits >= self.next_look or trainer.full_passes >= self.next_look_pass
+
+    def may_renew(self) -> bool:
+        """Whether noise of the counts may be what keeps the bounds apart.
+
+        It is part of the extension. After one pass it is too soon to tell; but the average weights of that are often
+        good, and nothing is lost by a look where columns are few.
+        """
+        trainer = self.trainer
+        if not isinstance(trainer, _core.Trainer) or not trainer.renews:
+            return False
+        first = trainer.full_passes == 1 and self.task.matrix.n_columns <= self.task.n_rows
+        return first or trainer.extension > 0.7
 
     def prove(self, bounds: Bounds | None = None) -> StopReason | None:
         """Prove the gap that was asked for, now that both bounds seem to be there."""
@@ -190,7 +202,11 @@ class Run:
         # A rule that is sure to be content some day, and is asked to be, may take its time. For the hard margin nothing
         # is sure: the classes may not be separable.
         patient = self.rules is None and plan.stop == "convergence" and not self.task.core_problem.hard_margin
-        return "stalled" if self.progress.stalled() and not patient else None
+        if self.progress.stalled() and not patient:
+            return "stalled"
+        if isinstance(self.trainer, _core.Trainer):
+            self.trainer.renew()  # the counts, if that promises more
+        return None
 
     def record(self, margin: float, upper_bound: float, certify: Callable[[], Certificate]) -> Check:
         """Add a line to the history and to the log, and show it to whoever watches."""
