@@ -26,8 +26,12 @@ class Renewal {
   // of the counts, as shares, from those of the weights, in the extension and in units of margin².
   bool due(double noise, double margin, double bound) {
     const double gap = 1 - margin / bound, squared_gap = (bound / margin) * (bound / margin) - 1;
-    const bool explained = noise > 0.75 * squared_gap, better = 1 - margin_used_ / margin > 0.05 * gap;
-    if (mending() || !explained || !better) return false;
+    const auto gained_since = [&](double before) { return (1 - before / margin) / gap; };
+    const bool explained = noise > 0.75 * squared_gap;
+    const bool settled = last_margin_ == 0 || gained_since(last_margin_) < 0.3;  // if not, better weights are to come
+    const bool better = gained_since(margin_used_) > 0.05;
+    last_margin_ = margin;
+    if (mending() || !explained || !settled || !better) return false;
     margin_used_ = margin;
     return true;
   }
@@ -60,9 +64,9 @@ class Renewal {
   double share() const { return share_; }  // of a multiple update that is to be made
 
  private:
-  double margin_used_ = 0;       // by the last renewal
-  double size_ = 0, left_ = 0;   // patterns to be visited
-  double goal_ = 0, bound_ = 0;  // ‖a‖/t, and as it was last
+  double last_margin_ = 0, margin_used_ = 0;  // when last asked, and by the last renewal
+  double size_ = 0, left_ = 0;                // patterns to be visited
+  double goal_ = 0, bound_ = 0;               // ‖a‖/t, and as it was last
   double share_ = 1;
 };
 

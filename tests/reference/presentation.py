@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 
-from .mixture import Mixture
+from .mixture import LARGEST_COUNT, Mixture
+from .renewal import Renewal, share_to_mend, shares_for
 from .rules import DynamicMargin
 
 MASK = 2**64 - 1
@@ -45,6 +46,8 @@ class Run:
         self.at_full_pass = []  # when full pass i was complete: how many entries `updates` had, and the counts
         self.delta2 = (Y[:, -len(Y) :] ** 2).sum(axis=1)
         n_columns = Y.shape[1] - len(Y) - 1 if n_columns is None else n_columns
+        self.renewal = Renewal()
+        self.best = []  # the best weights after every full pass and their margin, if counts may be renewed
         self.mixture = Mixture(self, (Y**2).sum(), self.delta2.sum(), wide=n_columns > len(Y))
 
     def run(self, max_passes):
@@ -57,6 +60,7 @@ class Run:
             width = self.schedule.first_width if first else None
             single = first and self.schedule.single_updates_first
             inner, updated = self.present(everything, width or self.schedule.widths[0], single)
+            self.renewal.end()
             if updated and not self.stopped and self.schedule.mixing and isinstance(self.rule, DynamicMargin):
                 self.mix()
             self.at_full_pass.append((len(self.updates), self.counts.copy()))
@@ -65,8 +69,27 @@ class Run:
             if not updated:
                 return True
             self.inner_visits = 0
-            self.rounds(inner, level=1)
+            if self.schedule.rounds[0] > 0:
+                self.shuffle_active(inner)
+            if self.full_passes <= len(self.best):
+                inner = self.renew(inner, *self.best[self.full_passes - 1])
+            self.rounds(inner, level=1, shuffled=True)
         return False
+
+    def renew(self, inner, weights, margin):
+        """Go on from the counts that the weights call for, if that promises more; give the first active set."""
+        shares = shares_for(weights, self.Y, self.delta2)
+        noise = float(self.delta2 @ (self.counts / self.t - shares) ** 2) / margin**2
+        bound = self.bound(self.counts)
+        if not self.renewal.due(noise, margin, bound):
+            return inner
+        T = math.sqrt(self.mixture.squared_norms / (self.mixture.fineness * self.rule.eps)) / margin
+        self.counts = np.floor(min(T, LARGEST_COUNT / 16) * shares + 0.5)
+        self.a, self.t = self.sum_of_patterns(self.counts), self.total(self.counts)
+        support = np.flatnonzero(self.counts).tolist()
+        self.shuffle_active(support)
+        self.renewal.begin(len(support), share_to_mend(self, support), bound, self.bound(self.counts))
+        return support
 
     def mix(self):
         self.counts = self.mixture.mix(self.counts, self.rule.eps)
@@ -105,10 +128,14 @@ class Run:
             else:
                 members[p + n], n = negative[n], n + 1
 
-    def rounds(self, members, level):
-        for _ in range(self.schedule.rounds[level - 1]):
-            if self.schedule.shuffle_active_sets:
-                self.shuffle(members)
+    def shuffle_active(self, members):
+        if self.schedule.shuffle_active_sets:
+            self.shuffle(members)
+
+    def rounds(self, members, level, shuffled=False):
+        for i in range(self.schedule.rounds[level - 1]):
+            if i > 0 or not shuffled:
+                self.shuffle_active(members)
             inner, updated = self.present(members, self.schedule.widths[1] if level == 1 else 1)
             self.inner_visits += len(members)
             if self.enough_of_active_sets() or not updated:
@@ -123,7 +150,10 @@ class Run:
 
     def present(self, members, width, single=False):
         gathered, updated = [], False
-        for k in members:
+        stretch = min(max(len(self.Y) // 32, 64), 1024)
+        for i, k in enumerate(members):
+            if i > 0 and i % stretch == 0:
+                self.renewal.control(self.present_bound(), stretch)
             if self.made >= self.max_updates:
                 self.stopped = True
                 break
@@ -133,16 +163,26 @@ class Run:
             if self.rule.misclassified(self.a, self.t, y):
                 self.update(k, y, single)
                 updated = True
+        if members:
+            self.renewal.control(self.present_bound(), (len(members) - 1) % stretch + 1)
         return gathered, updated
 
+    def present_bound(self):
+        return math.sqrt(float(self.a @ self.a)) / self.t if self.t else math.inf
+
+    def multiplicity(self, y, most=math.inf):
+        """Count single updates until the pattern is right, as the paper defines a multiple update."""
+        a, count = self.a, 0
+        while count == 0 or (count < most and self.rule.misclassified(a, self.t + count, y)):
+            a, count = a + y, count + 1
+        return count
+
     def update(self, k, y, single):
-        """One update after the other, as the paper defines a multiple update: until the pattern is right."""
-        count = 0
-        while count == 0 or (not single and self.rule.misclassified(self.a, self.t, y)):
-            if self.made >= self.max_updates:
-                break
-            self.a, self.t, count = self.a + y, self.t + 1, count + 1
-            self.made += 1
+        count = 1 if single else self.multiplicity(y, self.max_updates - self.made)
+        if self.renewal.share < 1:
+            count = max(1, math.floor(self.renewal.share * count))
+        self.a, self.t = self.a + count * y, self.t + count
+        self.made += count
         self.updates.append((k, count))
         self.count(k, count)
 
