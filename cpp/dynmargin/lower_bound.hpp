@@ -57,11 +57,11 @@ class LowerBound {
     for (std::size_t i = 0; i < members_.size(); ++i) {
       const Member m = members_[i];
       const auto& y = a.patterns[m.row()];
-      const Half score = patterns.dense_dots(both_, y, m.negative());
+      const Half score = patterns.dense_dots(both_, y, m.side());
       smallest = std::min(smallest, score[0] + static_cast<double>(y.count) * y.delta2);
       scores_[0][i] = scale * score[0];
       scores_[1][i] = score[1];
-      scores_[2][i] = m.negative() ? -problem_.rho : problem_.rho;
+      scores_[2][i] = m.side() * problem_.rho;
     }
     problem_.hard_margin() ? combine_hard(scale) : combine(scale);
     return smallest;

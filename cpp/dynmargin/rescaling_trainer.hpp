@@ -102,7 +102,7 @@ class RescalingTrainer {
       const BasicPattern<double>& y = v_.patterns[member.row()];
 
       const Moment a{updates_, scale_ * scale_ * v_.totals.norm2};
-      const double p = scale_ * (patterns.dense_dot(v_.w.data(), v_.bias, y, member.negative()) + y.count * y.delta2);
+      const double p = scale_ * (patterns.dense_dot(v_.w.data(), v_.bias, y, member.side()) + y.count * y.delta2);
       const double threshold = rule.threshold(a);
       *gathered = member;
       gathered += p <= width * threshold;
@@ -129,7 +129,7 @@ class RescalingTrainer {
     scale_ *= step.keep == 0 ? 1 : step.keep;
     if (!(scale_ > smallest_scale && scale_ < largest_scale)) take_in_scale();
     const double lambda = step.add / scale_;
-    patterns.add_to(v_.w.data(), v_.bias, y, member.negative() ? -lambda : lambda);
+    patterns.add_to(v_.w.data(), v_.bias, y, member.side() * lambda);
     y.count += lambda;
     v_.totals.t += lambda;
     v_.totals.norm2 = step.norm2 / (scale_ * scale_);

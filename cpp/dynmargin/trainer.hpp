@@ -178,7 +178,7 @@ class Trainer {
       Pattern& pattern = y[member.row()];
 
       const double p =
-          patterns.dense_dot(w, bias, pattern, member.negative()) + static_cast<double>(pattern.count) * pattern.delta2;
+          patterns.dense_dot(w, bias, pattern, member.side()) + static_cast<double>(pattern.count) * pattern.delta2;
       const double score = rule.score(p, a), threshold = rule.threshold(a);
       *gathered = member;  // written always, kept only if the score says so: no branch to mispredict
       gathered += score <= width * threshold;
@@ -191,7 +191,7 @@ class Trainer {
       if (rule.infeasible(q)) event = Event::infeasible;
       if (event != Event::slice_over) break;
       lambda = std::min(lambda, max_updates - a.t);
-      patterns.add_to(w, bias, pattern, member.negative() ? -lambda : lambda);
+      patterns.add_to(w, bias, pattern, member.side() * lambda);
       pattern.count += static_cast<std::int64_t>(lambda);
       a.t += lambda;
       a.norm2 += lambda * (2 * p + lambda * q);
@@ -224,7 +224,7 @@ class Trainer {
       const Member m = members.data()[i];
       const Pattern& y = state_.patterns[m.row()];
       const double p =
-          patterns.dense_dot(state_.w.data(), state_.bias, y, m.negative()) + static_cast<double>(y.count) * y.delta2;
+          patterns.dense_dot(state_.w.data(), state_.bias, y, m.side()) + static_cast<double>(y.count) * y.delta2;
       if (p < 0) made -= p * rule.multiplicity(p, y.squared_norm, state_.totals);
     }
     return state_.totals.norm2 / (made * static_cast<double>(members.size()) / static_cast<double>(sample));

@@ -40,9 +40,9 @@ class DualBounds {
     for (std::size_t i = 0; i < members_.size(); ++i) {
       const Member m = members_[i];
       const DualPattern& y = state.patterns[m.row()];
-      const double score = patterns.dense_dot(w.data(), w.back(), y, m.negative());
+      const double score = patterns.dense_dot(w.data(), w.back(), y, m.side());
       scores_[0][i] = score;
-      scores_[1][i] = m.negative() ? -problem_.rho : problem_.rho;
+      scores_[1][i] = m.side() * problem_.rho;
       smallest_score = std::min(smallest_score, score);
       if (problem_.loss == Loss::hinge)
         loss += y.slack * std::max(0.0, 1 - score);

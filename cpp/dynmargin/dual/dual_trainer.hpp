@@ -142,7 +142,7 @@ class DualTrainer {
       const Member member = members[i++];
       DualPattern& pattern = y[member.row()];
 
-      const double score = patterns.dense_dot(w, bias, pattern, member.negative());
+      const double score = patterns.dense_dot(w, bias, pattern, member.side());
       const double alpha = pattern.alpha, q = pattern.squared_norm, slack = pattern.slack;
       const double p = hinge ? score : score + alpha * slack;
       const double most = hinge ? slack : std::numeric_limits<double>::infinity();
@@ -167,7 +167,7 @@ class DualTrainer {
       }
       if (change == 0) continue;
 
-      patterns.add_to(w, bias, pattern, member.negative() ? -change : change);
+      patterns.add_to(w, bias, pattern, member.side() * change);
       pattern.alpha = next;
       updates += step.updates(change);
       if (recording_) recorded_.emplace_back(member.row(), next);
