@@ -34,7 +34,7 @@ class LowerBound {
   template <class Count>
   void remember(const BasicState<Count>& a, std::size_t visits) {
     visits_ += static_cast<double>(visits);
-    if (visits_ * (row_length_ + 1) < 2 * static_cast<double>(a.w.size())) return;
+    if (visits_ * (row_length_ + 1) < 4 * static_cast<double>(a.w.size())) return;
     visits_ = 0;
     const double scale = canonical_scale(a);
     if (average_.empty()) average_.assign(a.w.size() + 1, 0.0);

@@ -158,16 +158,15 @@ class Run:
         return trainer.visits >= self.next_look or trainer.full_passes >= self.next_look_pass
 
     def may_renew(self) -> bool:
-        """Whether noise of the counts may be what keeps the bounds apart.
+        """Whether noise of the counts may be what keeps the bounds apart: it is part of the extension.
 
-        It is part of the extension. After one pass it is too soon to tell; but the average weights of that are often
-        good, and nothing is lost by a look where columns are few.
+        After one pass it is too soon to tell, but the average weights of that are often good. Where columns are more
+        than rows, it is something else that keeps the bounds apart.
         """
         trainer = self.trainer
-        if not isinstance(trainer, _core.Trainer) or not trainer.renews:
+        if not isinstance(trainer, _core.Trainer) or not trainer.renews or self.task.matrix.n_columns > self.task.n_rows:
             return False
-        first = trainer.full_passes == 1 and self.task.matrix.n_columns <= self.task.n_rows
-        return first or trainer.extension > 0.7
+        return trainer.full_passes == 1 or trainer.extension > 0.7
 
     def prove(self, bounds: Bounds | None = None) -> StopReason | None:
         """Prove the gap that was asked for, now that both bounds seem to be there."""
