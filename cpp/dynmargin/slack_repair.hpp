@@ -38,7 +38,7 @@ class SlackRepair {
 
   // scores[i][k] is that of direction i for the k-th row that takes part, penalties[k] its Delta_k^-2. All are filled
   // up with zeros to whole lanes: a row without a penalty counts for nothing.
-  SlackRepair(const Scores& scores, const std::vector<double>& penalties, const Gram& gram)
+  SlackRepair(std::span<const std::vector<double>, K> scores, const std::vector<double>& penalties, const Gram& gram)
       : scores_(scores), penalties_(penalties), gram_(gram) {}
 
   // Ends with a step that lowers F by less than `settled`, relative to F.
@@ -101,7 +101,7 @@ class SlackRepair {
     return at;
   }
 
-  const Scores& scores_;
+  std::span<const std::vector<double>, K> scores_;
   const std::vector<double>& penalties_;
   const Gram& gram_;
 };
