@@ -34,7 +34,8 @@ class Schedule:
         problems that would each need rounds of their own.
     mixing : bool
         For PDM with ``stop="certificate"``: after a full pass, go on from the combination of this state and former ones
-        that proves the best upper bound. Updates that were too many are taken back so.
+        that proves the best upper bound, and after a check from the counts that the best weights call for, if noise of
+        the counts is what keeps the bounds apart. Updates that were too many are taken back so.
     rule_accuracy : float
         The rule's accuracy as a fraction of the ``epsilon`` to be certified, for ``stop="certificate"``.
 
