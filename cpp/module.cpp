@@ -216,7 +216,7 @@ void bind_training(nb::module_& m) {
            "Bounds of the moment, in one pass over the rows.")
       .def_prop_ro("renews", &Trainer::renews, "Whether `renew` may do something.")
       .def_prop_ro("extension", &Trainer::extension, "How much of the squared length of a is in the extension.")
-      .def("renew", &Trainer::renew,
+      .def("renew", &Trainer::renew, nb::call_guard<nb::gil_scoped_release>(),
            "After a check: go on from the counts that the best weights call for, if that promises more.")
       .def("wait_for", &Trainer::wait_for, "upper_bound"_a, "Come back when the upper bound has fallen to this.")
       .def("set_rule", &Trainer::set_rule, "rule"_a)

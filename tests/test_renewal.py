@@ -53,6 +53,7 @@ def test_a_run_with_renewals_makes_the_same_updates(seed):
     assert reference.renewal.renewed >= 1
     made, _ = reference.at_full_pass[-1]
     assert trainer.recorded_updates == reference.updates[:made]
+    assert trainer.updates == sum(times for _, times in trainer.recorded_updates)  # renewed counts are not updates
 
 
 @pytest.mark.parametrize("C", [0.1, 1.0, 10.0])
@@ -91,6 +92,7 @@ def test_nothing_proven_is_lost_meanwhile(seconds):
         if trainer.advance(seconds) is _core.Event.full_pass:
             trainer.check()
             trainer.renew()
+            assert trainer.check().upper_bound == pytest.approx(trainer.upper_bound, rel=1e-9)
         if trainer.full_passes == 0:
             continue
         rows, counts = trainer.support()
@@ -135,8 +137,36 @@ def test_only_soft_margins_and_plain_pdm_renew(rule, C, schedule):
 def test_renewing_without_a_check_does_nothing():
     X, _, problem = overlapping(0)
     trainer = trainer_of(X, problem, 0.01, 0)
+    next_full_pass(trainer)
+    before = trainer.norm2
     trainer.renew()
-    assert trainer.updates == 0
+    assert trainer.norm2 == before
+
+
+def test_some_counts_are_left():
+    """Very many rows that are nearly one: the count of each would round to nothing."""
+    sides = np.tile(np.array([1, -1], np.int8), 50_000)
+    trainer = trainer_of(sides[:, None].astype(float), _core.Problem(sides, 0.0, 1.0, 1.0), 1e-3, 0)
+    event = _core.Event.slice_over
+    while event in ONGOING:
+        event = trainer.advance(1.0)
+        if event is _core.Event.full_pass:
+            bound = trainer.check().upper_bound
+            trainer.renew()
+            assert 0 < trainer.upper_bound <= bound * (1 + 1e-12)
+            assert len(trainer.support()[0]) > 0
+    assert event is _core.Event.converged
+
+
+@pytest.mark.parametrize("C", [1e4, 1e6, 1e8])
+def test_dear_slacks_are_no_obstacle(C):
+    """The weights of all states are nearly the same there; what they differ in is what counts."""
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((int(rng.choice([5, 20, 50])), int(rng.choice([20, 60]))))
+        y = X @ rng.standard_normal(X.shape[1]) > 0
+        y[:2] = [False, True]
+        assert PDMClassifier(1e-3, C=C, random_state=0).fit(X, y).stop_reason_ == "certificate"
 
 
 @pytest.mark.parametrize("scale", [1e-95, 1e95])

@@ -66,7 +66,13 @@ class Patterns {
     return side * (rows_.dot(y.start, v) + rho_ * bias);
   }
 
-  // The same for two vectors, of which `v` holds the coordinates in pairs, the bias last.
+  // a.y_k
+  template <class Y>
+  double dot(const double* w, double bias, const Y& y, double side) const {
+    return dense_dot(w, bias, y, side) + static_cast<double>(y.count) * y.delta2;
+  }
+
+  // v.ybar_k for two vectors, of which `v` holds the coordinates in pairs, the bias last.
   template <class Y>
   Half dense_dots(const std::vector<Half>& v, const Y& y, double side) const {
     return (rows_.dot_both(y.start, v.data()) + v.back() * rho_) * side;

@@ -24,20 +24,20 @@ class Renewal {
  public:
   // Whether to renew, with weights that prove `margin` and counts that prove `bound`; `noise` is the squared distance
   // of the counts, as shares, from those of the weights, in the extension and in units of margin².
-  bool due(double noise, double margin, double bound) {
-    const double gap = 1 - margin / bound, squared_gap = (bound / margin) * (bound / margin) - 1;
-    const auto gained_since = [&](double before) { return (1 - before / margin) / gap; };
+  bool decide(double noise, double margin, double bound) {
+    const double gap = bound - margin, squared_gap = (bound / margin) * (bound / margin) - 1;
     const bool explained = noise > 0.75 * squared_gap;
-    const bool settled = last_margin_ == 0 || gained_since(last_margin_) < 0.3;  // if not, better weights are to come
-    const bool better = gained_since(margin_used_) > 0.05;
+    const bool settled = last_margin_ == 0 || margin - last_margin_ < 0.3 * gap;  // if not, better weights are to come
+    const bool better = margin - margin_used_ > 0.05 * gap;
     last_margin_ = margin;
-    if (mending() || !explained || !settled || !better) return false;
+    if (!explained || !settled || !better) return false;
     margin_used_ = margin;
     return true;
   }
 
   // From now on counts are mended, in one visit of `size` patterns, until ‖a‖/t is close to what it was before;
-  // `share` of all updates would bring that about if nothing changed meanwhile.
+  // `share` of all updates would bring that about if nothing changed meanwhile. What the share has become by then it
+  // stays until the end of the next full pass: full updates would bring back the noise at once.
   void begin(std::size_t size, double share, double bound_before, double bound) {
     left_ = size_ = static_cast<double>(size);
     share_ = std::min(share, 1.0);

@@ -27,7 +27,7 @@ struct Schedule {
   bool shuffle_active_sets;      // a fresh order for the active sets too, not only for the full set
   bool balanced;                 // the two sides evenly mixed in every fresh order
   double inner_passes;           // no more visits of active sets between two full passes than so many full passes
-  bool mixing;                   // going on from the best combination of states, after every full pass
+  bool mixing;                   // going on from the best combination of states, and from renewed counts
 };
 
 class ActiveSets {

@@ -20,9 +20,10 @@ enum class Event {
 
 // What the weights and counts of the moment are worth.
 struct Bounds {
-  double margin;              // proven by the best weights seen, slacks repaired
-  double upper_bound;         // ‖a‖ / t
-  double directional_margin;  // min_k a.y_k / ‖a‖, no repair: the figure of the paper's tables
+  double margin;       // proven by the best weights seen, slacks repaired
+  double upper_bound;  // ‖a‖ / t, now or before counts were renewed
+  double
+      directional_margin;  // min_k a.y_k / ‖a‖, no repair: the figure of the paper's tables; NaN if a is not the best
 };
 
 // Presents stretch after stretch until the time is over or something happens.

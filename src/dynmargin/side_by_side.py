@@ -25,17 +25,17 @@ def run_each(run: Callable[[int, Plan], Result], count: int, plan: Plan, n_jobs:
     messages: SimpleQueue[str] = SimpleQueue()
     go = Event()  # not before Ctrl-C is waited for
 
-    def run_then(index: int) -> Result:
+    def run_when_told(index: int) -> Result:
         go.wait()
         return run(index, replace(plan, warn=messages.put))
 
     with ThreadPoolExecutor(min(n_jobs, count), thread_name_prefix="dynmargin") as pool:
         try:
-            futures = [pool.submit(run_then, index) for index in range(count)]
+            futures = [pool.submit(run_when_told, index) for index in range(count)]
             _wait(futures, messages, plan, go)
         except BaseException:  # runs end soon; those not begun yet need not begin
-            plan.interrupted.set()
             go.set()
+            plan.interrupted.set()
             pool.shutdown(wait=True, cancel_futures=True)
             raise
     return [future.result() for future in futures]

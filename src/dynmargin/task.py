@@ -101,8 +101,12 @@ class Task:
         """Look up a schedule by its name, for this task."""
         if isinstance(schedule, Schedule):
             return schedule
-        wide = self.matrix.n_columns > self.n_rows
-        return Schedule.named(schedule, wide=wide, hard_margin=self.core_problem.hard_margin)
+        return Schedule.named(schedule, wide=self.wide, hard_margin=self.core_problem.hard_margin)
+
+    @property
+    def wide(self) -> bool:
+        """Whether columns are more than rows."""
+        return self.matrix.n_columns > self.n_rows
 
     def trainer(self, rule: Rule, schedule: Schedule, seed: int) -> _core.Trainer:
         """Start a run of a rule that adds patterns, one after the other."""
@@ -113,7 +117,7 @@ class Task:
         return (seed << 20) + self.index
 
     def certify(self, trainer: Trainer, epsilon: float, bounds: Bounds | None = None) -> Certificate:
-        """Prove what the best weights and the present counts of a run are worth; `bounds` are of a fresh check."""
+        """Prove what the best weights and counts of a run are worth; `bounds` are of a fresh check."""
         directional_margin = (bounds or trainer.check()).directional_margin
         indices, data = trainer.support()
         counts = SparseCounts(indices, data, self.problem.counts_shape(self.matrix.n_rows))

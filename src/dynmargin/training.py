@@ -112,7 +112,7 @@ class Run:
         event = self.trainer.advance(max(0.0, min(SLICE_SECONDS, left)), self.plan.max_updates)
         match event:
             case _core.Event.full_pass:
-                return self.look() if self.due() else None
+                return self.look_and_renew() if self.due() else None
             case _core.Event.bound_met:
                 self.trainer.wait_for(0.0)
                 return self.prove()
@@ -158,13 +158,13 @@ class Run:
         return trainer.visits >= self.next_look or trainer.full_passes >= self.next_look_pass
 
     def may_renew(self) -> bool:
-        """Whether noise of the counts may be what keeps the bounds apart: it is part of the extension.
+        """Whether a look may lead to better counts: noise of theirs, which is part of the extension, is in the way.
 
-        After one pass it is too soon to tell, but the average weights of that are often good. Where columns are more
-        than rows, it is something else that keeps the bounds apart.
+        After one pass it is too soon to tell, but the average weights of that are often good. On wide data it hardly
+        ever is noise.
         """
         trainer = self.trainer
-        if not isinstance(trainer, _core.Trainer) or not trainer.renews or self.task.matrix.n_columns > self.task.n_rows:
+        if not isinstance(trainer, _core.Trainer) or not trainer.renews or self.task.wide:
             return False
         return trainer.full_passes == 1 or trainer.extension > 0.7
 
@@ -201,11 +201,14 @@ class Run:
         # A rule that is sure to be content some day, and is asked to be, may take its time. For the hard margin nothing
         # is sure: the classes may not be separable.
         patient = self.rules is None and plan.stop == "convergence" and not self.task.core_problem.hard_margin
-        if self.progress.stalled() and not patient:
-            return "stalled"
-        if isinstance(self.trainer, _core.Trainer):
-            self.trainer.renew()  # the counts, if that promises more
-        return None
+        return "stalled" if self.progress.stalled() and not patient else None
+
+    def look_and_renew(self) -> StopReason | None:
+        """Check the bounds; if the run goes on, it may do so from better counts."""
+        reason = self.look()
+        if reason is None and self.asked is None and isinstance(self.trainer, _core.Trainer):
+            self.trainer.renew()
+        return reason
 
     def record(self, margin: float, upper_bound: float, certify: Callable[[], Certificate]) -> Check:
         """Add a line to the history and to the log, and show it to whoever watches."""

@@ -81,10 +81,12 @@ class Run:
         shares = shares_for(weights, self.Y, self.delta2)
         noise = float(self.delta2 @ (self.counts / self.t - shares) ** 2) / margin**2
         bound = self.bound(self.counts)
-        if not self.renewal.due(noise, margin, bound):
+        if not self.renewal.decide(noise, margin, bound):
             return inner
         T = math.sqrt(self.mixture.squared_norms / (self.mixture.fineness * self.rule.eps)) / margin
-        self.counts = np.floor(min(T, LARGEST_COUNT / 16) * shares + 0.5)
+        T = max(min(T, LARGEST_COUNT / 16), 4 / shares.max())
+        self.counts = np.floor(T * shares + 0.5)
+        self.mixture.points = []
         self.a, self.t = self.sum_of_patterns(self.counts), self.total(self.counts)
         support = np.flatnonzero(self.counts).tolist()
         self.shuffle_active(support)

@@ -14,12 +14,12 @@ class Renewal:
         self.share = 1.0
         self.renewed = 0
 
-    def due(self, noise, margin, bound):
-        gap = 1 - margin / bound
-        settled = self.last_margin == 0 or (1 - self.last_margin / margin) / gap < 0.3
-        better = (1 - self.margin_used / margin) / gap > 0.05
+    def decide(self, noise, margin, bound):
+        gap = bound - margin
+        settled = self.last_margin == 0 or margin - self.last_margin < 0.3 * gap
+        better = margin - self.margin_used > 0.05 * gap
         self.last_margin = margin
-        if self.goal > 0 or not noise > 0.75 * ((bound / margin) ** 2 - 1) or not settled or not better:
+        if not noise > 0.75 * ((bound / margin) ** 2 - 1) or not settled or not better:
             return False
         self.margin_used = margin
         return True
