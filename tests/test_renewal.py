@@ -158,9 +158,9 @@ def test_some_counts_are_left():
     assert event is _core.Event.converged
 
 
-@pytest.mark.parametrize("C", [1e4, 1e6, 1e8])
+@pytest.mark.parametrize("C", [1e4, 1e6])
 def test_dear_slacks_are_no_obstacle(C):
-    """The weights of all states are nearly the same there; what they differ in is what counts."""
+    """Descent from the best weights ends at once there; from those of the moment it goes on."""
     for seed in range(12):
         rng = np.random.default_rng(seed)
         X = rng.standard_normal((int(rng.choice([5, 20, 50])), int(rng.choice([20, 60]))))

@@ -2,10 +2,9 @@
 // best so far.
 //
 // PDM's weights swing around the optimum; their average is better than any of them. It reaches back a part of the run,
-// not a number of passes: the longer the run, the smaller the swing that is left to average out. At each check the best
-// combination of the present weights, the average, the bias direction and the best weights so far is found by slack
-// repair: what earlier checks have found is not lost. (Adult at C=10 takes 25 visits a row to a certified 1 %, and 78
-// without the last of these.)
+// not a number of passes: the longer the run, the smaller the swing that is left to average out. (A fixed memory of
+// five passes takes 256 visits a row to a certified 1 % instead of 140 on Adult at C=10.) At each check the best
+// combination is found by slack repair. (Without the best so far, Adult at C=10 takes 78 visits a row instead of 25.)
 #pragma once
 
 #include <algorithm>
@@ -61,8 +60,8 @@ class LowerBound {
       const auto& y = a.patterns[m.row()];
       const Half score = patterns.dense_dots(both_, y, m.side());
       smallest = std::min(smallest, score[0] + static_cast<double>(y.count) * y.delta2);
-      scores_[0][i] = scale * score[0] - scores_[3][i];
-      scores_[1][i] = average_.empty() ? 0 : score[1] - scores_[3][i];
+      scores_[0][i] = scale * score[0];
+      scores_[1][i] = score[1];
       scores_[2][i] = m.side() * problem_.rho;
     }
     problem_.hard_margin() ? combine_hard(scale) : combine(scale);
@@ -105,21 +104,11 @@ class LowerBound {
     both_.back() = Half{a.bias, average(a.w.size())};
   }
 
-  // Coordinate j of three of the directions. The state, scaled, and the average are taken from the best weights on: in
-  // the end all three are nearly the same, and only the differences say where to go.
-  struct Coordinates {
-    double state, average, best;
-  };
-  Coordinates coordinates(double scale, std::size_t j) const {
-    const double best = found_ ? w_[j] : 0;
-    return {scale * both_[j][0] - best, average_.empty() ? 0 : both_[j][1] - best, best};
-  }
-
-  // Their products, and those with the bias direction.
+  // Products of the scaled state, the average, the bias direction and the best weights.
   Repair::Gram gram_at(double scale) const {
     double uu = 0, uv = 0, vv = 0, uw = 0, vw = 0, ww = 0;
     for (std::size_t j = 0; j < both_.size(); ++j) {
-      const auto [u, v, w] = coordinates(scale, j);
+      const double u = both_[j][0], v = both_[j][1], w = found_ ? w_[j] : 0;
       uu += u * u;
       uv += u * v;
       vv += v * v;
@@ -127,30 +116,32 @@ class LowerBound {
       vw += v * w;
       ww += w * w;
     }
-    const auto [u, v, w] = coordinates(scale, both_.size() - 1);
-    return {{{uu, uv, u, uw}, {uv, vv, v, vw}, {u, v, 1, w}, {uw, vw, w, ww}}};
+    const double u = both_.back()[0], v = both_.back()[1], w = found_ ? w_.back() : 0;
+    return {{{scale * (scale * uu), scale * uv, scale * u, scale * uw},
+             {scale * uv, vv, v, vw},
+             {scale * u, v, 1, w},
+             {scale * uw, vw, w, ww}}};
   }
 
   void take(double scale, const Combined& c, double margin, double model_scale) {
     margin_ = margin;
     scale_ = model_scale;
-    for (std::size_t j = 0; j < w_.size(); ++j) {
-      const auto [u, v, w] = coordinates(scale, j);
-      w_[j] = c[0] * u + c[1] * v + c[3] * w;
-    }
+    for (std::size_t j = 0; j < w_.size(); ++j)
+      w_[j] = c[0] * scale * both_[j][0] + c[1] * both_[j][1] + (found_ ? c[3] * w_[j] : 0);
     w_.back() += c[2];
   }
 
   void combine(double scale) {
     const Repair::Gram gram = gram_at(scale);
     const Repair repair(scores_, penalties_, gram);
-    // Where slacks are dear, descent from the best weights may end at once; from others it goes on.
-    auto found = repair.best(found_ ? Combined{0, 0, 0, 1} : Combined{1, 0, 0, 0});
-    for (const Combined& start : {Combined{0, total_, 0, total_}, Combined{total_, 0, 0, total_}})
-      if (found_ && !(found.margin > (1 + 1e-6) * margin_)) {
-        const auto other = repair.best(start);
-        if (other.margin > found.margin) found = other;
-      }
+    auto found = repair.best(found_ ? Combined{0, 0, 0, 1} : start_);
+    // Where slacks are dear, descent from the best weights may end at once; from the last combination of others it may
+    // go on.
+    if (found_ && !(found.margin > (1 + 1e-6) * margin_)) {
+      const auto other = repair.best(start_);
+      start_ = {other.c[0], other.c[1], other.c[2], 0};
+      if (other.margin > found.margin) found = other;
+    }
     if (!(found.margin > margin_)) return;
     // Where no weights are better than none, the direction of the state is all there is.
     if (found.c == Combined{}) return take(scale, {1, 0, 0, 0}, found.margin, 0);
@@ -158,7 +149,7 @@ class LowerBound {
     for (std::size_t i = 0; i < members_.size(); ++i)
       scores_[3][i] = found.c[0] * scores_[0][i] + found.c[1] * scores_[1][i] + found.c[2] * scores_[2][i] +
                       found.c[3] * scores_[3][i];
-    total_ = found_ ? found.c[3] : found.c[0] + found.c[1];
+    if (!found_) start_ = found.c;
     found_ = true;
   }
 
@@ -199,9 +190,8 @@ class LowerBound {
   std::vector<Half> both_;         // the coordinates of the state looked at and of the average, side by side
   std::int64_t remembered_ = 0;
   double visits_ = 0;           // since the last state was taken in
-  Repair::Scores scores_;       // of the state and of the average beyond the best weights, of the bias, of these
-  Combined start_{1, 0, 0, 0};  // for the hard margin, the last combination found: the next one is close
-  double total_ = 1;            // of the coefficients in the last combination, but for the bias
+  Repair::Scores scores_;       // of the state, of the average, of the bias, of the best weights
+  Combined start_{1, 0, 0, 0};  // the last combination found: the next one is close
   bool found_ = false;          // best weights, of which the scores are known
   std::vector<double> w_;
   double scale_ = 0, margin_ = -std::numeric_limits<double>::infinity();
