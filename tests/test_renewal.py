@@ -169,6 +169,13 @@ def test_dear_slacks_are_no_obstacle(C):
         assert PDMClassifier(1e-3, C=C, random_state=0).fit(X, y).stop_reason_ == "certificate"
 
 
+@pytest.mark.parametrize("inner_passes", [0.5, np.inf])
+def test_a_schedule_without_active_sets_renews_too(inner_passes):
+    X, y = make_classification(2000, 5, flip_y=0.3, random_state=0)
+    schedule = Schedule(rounds=(0, 0, 0), inner_passes=inner_passes)
+    assert PDMClassifier(1e-3, schedule=schedule, max_time=10, random_state=0).fit(X, y).stop_reason_ == "certificate"
+
+
 @pytest.mark.parametrize("scale", [1e-95, 1e95])
 def test_renewals_know_no_units(scale):
     X, y = make_classification(2000, 5, flip_y=0.3, random_state=0)

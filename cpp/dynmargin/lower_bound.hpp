@@ -2,9 +2,9 @@
 // best so far.
 //
 // PDM's weights swing around the optimum; their average is better than any of them. It reaches back a part of the run,
-// not a number of passes: the longer the run, the smaller the swing that is left to average out. (A fixed memory of
-// five passes takes 256 visits a row to a certified 1 % instead of 140 on Adult at C=10.) At each check the best
-// combination is found by slack repair. (Without the best so far, Adult at C=10 takes 78 visits a row instead of 25.)
+// not a number of passes: the longer the run, the smaller the swing that is left to average out. At each check the best
+// combination is found by slack repair. (Without the best so far, Adult at C=10 takes 78 visits a row to a certified
+// 1 % instead of 25.)
 #pragma once
 
 #include <algorithm>
@@ -76,7 +76,7 @@ class LowerBound {
     double sum = 0;
     for (std::size_t i = 0; i < members_.size(); ++i)
       sum += shares[members_[i].row()] = penalties_[i] * std::max(0.0, 1 - scores_[3][i]);
-    if (!(sum > 0)) return {};
+    if (!(sum > 0 && std::isfinite(sum))) return {};
     for (double& share : shares) share /= sum;
     return shares;
   }

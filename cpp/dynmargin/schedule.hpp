@@ -10,6 +10,7 @@
 // touched by it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -63,12 +64,12 @@ class ActiveSets {
     start_pass();
   }
 
-  // Goes on with an active set of these, as if a full pass had just gathered them.
+  // Goes on with an active set of these, as if a full pass had just gathered them; presents it once in any case.
   void start_with(std::vector<Member> members) {
     level_ = 1;
     inner_visits_ = 0;
     pass().members = MemberList(std::move(members));
-    pass().rounds_left = schedule_.rounds[0] - 1;
+    pass().rounds_left = std::max(schedule_.rounds[0], 1) - 1;
     start_pass();
   }
 

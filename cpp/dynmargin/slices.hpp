@@ -22,8 +22,8 @@ enum class Event {
 struct Bounds {
   double margin;       // proven by the best weights seen, slacks repaired
   double upper_bound;  // ‖a‖ / t, now or before counts were renewed
-  double
-      directional_margin;  // min_k a.y_k / ‖a‖, no repair: the figure of the paper's tables; NaN if a is not the best
+  // min_k a.y_k / ‖a‖, no repair: the figure of the paper's tables. NaN if the bound is from before a renewal.
+  double directional_margin;
 };
 
 // Presents stretch after stretch until the time is over or something happens.

@@ -117,8 +117,8 @@ class Trainer {
     });
     not_made_ += state_.totals.t - t;
     mixture_.forget();
-    lower_bound_
-        .forget();  // the states to come swing less (50,000 rows of 20 columns: 8 visits a row, 12 without this)
+    // The states to come swing less than those before. (50,000 rows of 20 columns: 8 visits a row, 12 without this.)
+    lower_bound_.forget();
   }
 
   // Another accuracy for the same run: legitimate, because what was misclassified under a larger eps is under a smaller
