@@ -12,6 +12,8 @@ from hypothesis import settings
 from sklearn.datasets import load_breast_cancer, load_digits
 from sklearn.preprocessing import StandardScaler
 
+from dynmargin import PDMClassifier
+
 settings.register_profile("dynmargin", deadline=None, derandomize=True)
 settings.load_profile("dynmargin")
 
@@ -26,6 +28,13 @@ def breast_cancer():
 def digits():
     X, y = load_digits(return_X_y=True)
     return X / 16, y
+
+
+@pytest.fixture(scope="session")
+def jointly_trained(digits):
+    """Rows, labels and a classifier with one margin for all classes."""
+    X, y = digits
+    return X, y, PDMClassifier(multi_class="joint", random_state=0).fit(X, y)
 
 
 @pytest.fixture(scope="session")

@@ -169,11 +169,16 @@ def test_dear_slacks_are_no_obstacle(C):
         assert PDMClassifier(1e-3, C=C, random_state=0).fit(X, y).stop_reason_ == "certificate"
 
 
-@pytest.mark.parametrize("inner_passes", [0.5, np.inf])
-def test_a_schedule_without_active_sets_renews_too(inner_passes):
-    X, y = make_classification(2000, 5, flip_y=0.3, random_state=0)
-    schedule = Schedule(rounds=(0, 0, 0), inner_passes=inner_passes)
-    assert PDMClassifier(1e-3, schedule=schedule, max_time=10, random_state=0).fit(X, y).stop_reason_ == "certificate"
+def test_a_schedule_without_active_sets_presents_renewed_counts_once():
+    X, _, problem = overlapping(0, n_rows=3000)
+    trainer = trainer_of(X, problem, 1e-3, 0, Schedule(rounds=(0, 0, 0), inner_passes=np.inf))
+    next_full_pass(trainer)
+    trainer.check()
+    before, visits = trainer.norm2, trainer.visits
+    trainer.renew()
+    assert trainer.norm2 != before
+    next_full_pass(trainer)
+    assert visits + len(X) < trainer.visits <= visits + 2 * len(X)
 
 
 @pytest.mark.parametrize("scale", [1e-95, 1e95])
