@@ -1,1 +1,1 @@
-"""Benchmarks: they print raw figures and assert nothing."""
+"""Benchmarks: one file per command; they print raw figures and assert nothing."""

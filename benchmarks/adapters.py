@@ -1,4 +1,4 @@
-"""Who takes part: ours, certified, and the peers with a ladder of settings each."""
+"""Who takes part: ours, certified, and the peers, each with a ladder of settings."""
 
 import warnings
 from dataclasses import dataclass, field
@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from dynmargin.classifiers.table import make
-from dynmargin.peers import Cyanure, Liblinear, Peer, ScikitLearnSGD, ScikitLearnSVC, Solution, small_csr
+from dynmargin.comparison.compare import make
+from dynmargin.comparison.peers import Cyanure, Liblinear, Peer, ScikitLearnSGD, ScikitLearnSVC, Solution, small_csr
 
 LADDER = [float(f"{10.0**-e:.3g}") for e in np.arange(-1, 8.01, 0.25)]  # from the loosest tolerance to the tightest
 
-# The iterations that a library allows by default are not to be in the way of its tolerance.
+# The number of iterations that a library allows by default must not end a run before its tolerance does.
 LINEAR_SVC = {
     "LinearSVC dual": partial(ScikitLearnSVC, 10**7),
     "LinearSVC primal": partial(ScikitLearnSVC, 10**4, dual=False),
@@ -22,9 +22,10 @@ LINEAR_SVC = {
 
 @dataclass
 class Ours:
-    """An estimator of ours; it has a single setting, None."""
+    """One of our estimators; it has a single setting, None."""
 
-    name: str  # the estimator's short name, then the type of the input
+    name: str
+    algorithm: str
     dtype: str = "float32"
     conversion = 0.0
     epsilon = 0.01
@@ -35,8 +36,8 @@ class Ours:
 
     def fit(self, setting):
         """Return weights and intercept."""
-        algorithm = self.name.partition(" ")[0].lower().replace("maxmargin", "max-margin")
-        self.classifier = make(algorithm, epsilon=self.epsilon, C=self.C, random_state=self.seed).fit(self.X, self.y)
+        classifier = make(self.algorithm, epsilon=self.epsilon, C=self.C, random_state=self.seed)
+        self.classifier = classifier.fit(self.X, self.y)
         return self.classifier.coef_[0], self.classifier.intercept_[0]
 
 
@@ -62,7 +63,7 @@ class Theirs:
 
 
 class ScikitLearnPerceptron(Peer):
-    """For orientation: it has no setting that reaches a given accuracy."""
+    """For orientation: no setting of it reaches a given accuracy."""
 
     def load(self):
         from sklearn.linear_model import Perceptron
@@ -76,13 +77,13 @@ class ScikitLearnPerceptron(Peer):
 
 def adapters(names=None):
     everything = [
-        Ours("PDM float32"),
-        Ours("PDM float64", dtype="float64"),
-        Ours("DCD float32"),
-        Ours("MPU float32"),
-        Ours("Newton float32"),
-        Ours("MaxMargin float32"),
-        Ours("MaxMargin float64", dtype="float64"),
+        Ours("PDM float32", "pdm"),
+        Ours("PDM float64", "pdm", "float64"),
+        Ours("DCD float32", "dcd"),
+        Ours("MPU float32", "mpu"),
+        Ours("Newton float32", "newton"),
+        Ours("MaxMargin float32", "auto"),
+        Ours("MaxMargin float64", "auto", "float64"),
         *(Theirs(name, make_peer()) for name, make_peer in LINEAR_SVC.items()),
         Theirs("liblinear -s 1", Liblinear(solver=1)),
         Theirs("liblinear -s 2", Liblinear(solver=2)),

@@ -1,7 +1,7 @@
-"""Many classes, each against the rest: ours by 1 and 2 threads beside LinearSVC, and fits at once in threads.
+"""Many classes, each against the rest: ours in 1 and 2 threads beside LinearSVC, and fits at once in threads.
 
-Ours is certified to 1 % for every class. LinearSVC gets an oracle: the loosest tolerance of a ladder with which the
-margin of every class is truly as large as ours is proven to be at least, 99 % of its upper bound.
+Ours is certified to 1 % for every class. LinearSVC gets an oracle: the loosest tolerance of a ladder with which every
+class truly has the margin that ours is proven to have, 99 % of its upper bound.
 """
 
 import multiprocessing
@@ -14,21 +14,28 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.svm import LinearSVC
 
-from dynmargin import DCDClassifier, MaxMarginClassifier, _core
-from dynmargin.matrix import as_matrix
+from dynmargin import DCDClassifier, MaxMarginClassifier
+from dynmargin.problem.matrix import as_matrix
 
 from .adapters import LADDER, small_csr
-from .sets import read_libsvm, require
+from .sets import add_data_dir, news20_classes
 
 EPSILON = 0.01
 
 
+def add_arguments(parser):
+    parser.add_argument("--C", type=float, default=1.0)
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds after which a peer's ladder is abandoned")
+    add_data_dir(parser)
+
+
 def margins(X, y, classifier, problems):
-    """The margin that each class has, slacks chosen for the weights."""
+    """Yield the margin of each class, with the slacks that are best for the weights."""
     matrix = as_matrix(X)
     for problem, w, b in zip(problems, classifier.coef_, classifier.intercept_, strict=True):
         core = problem.to_core(problem.sides(y, None))
-        yield _core.margin_of_weights(matrix, core, np.ascontiguousarray(w), float(b))[0]
+        yield core.margin_of_weights(matrix, np.ascontiguousarray(w), float(b))[0]
 
 
 def timed(classifier, X, y):
@@ -38,14 +45,14 @@ def timed(classifier, X, y):
 
 
 def peers(X, y, certificates, C, limit):
-    """LinearSVC, dual and primal, at the loosest tolerance that reaches the margins."""
+    """Yield LinearSVC, dual and primal, at the loosest tolerance that reaches the margins."""
     for dual in (True, False):
         for tolerance in LADDER:
             peer = LinearSVC(C=C, dual=dual, tol=tolerance, max_iter=10**5, random_state=0)
             seconds = timed(peer, X, y)
             found = margins(X, y, peer, [certificate.problem for certificate in certificates])
             short = max(1 - margin / c.upper_bound for margin, c in zip(found, certificates, strict=True))
-            print(f"  LinearSVC dual={dual} tol {tolerance:<8g} {seconds:6.2f} s, worst class {short:.4f} short")
+            print(f"  LinearSVC dual={dual} tol {tolerance:<8g} {seconds:6.2f} s, largest gap of a class {short:.4f}")
             if short <= EPSILON:
                 yield f"LinearSVC dual={dual} tol {tolerance:g}", peer
                 break
@@ -53,9 +60,9 @@ def peers(X, y, certificates, C, limit):
                 break
 
 
-def classes(arguments):
+def run(arguments):
     warnings.filterwarnings("ignore")
-    X, y = read_libsvm(require(arguments.data_dir, "news20/news20.xz", "the LIBSVM data page"), 62061)
+    X, y = news20_classes(arguments.data_dir)
     X, C = small_csr(X), arguments.C
     ours = {
         f"MaxMarginClassifier n_jobs={n}": MaxMarginClassifier(EPSILON, C=C, n_jobs=n, random_state=0) for n in (1, 2)
@@ -81,9 +88,9 @@ def classes(arguments):
 
 
 def at_once(X, y, runs):
-    """Two fits at once beside one, in threads and in processes.
+    """Compare two fits at once with one, in threads and in processes.
 
-    On two idle cores the ratio is 1 where the GIL is released; on busy ones, that of processes is what can be had.
+    On two idle cores the ratio is 1 where the GIL is released; on busy ones, processes show the best possible ratio.
     """
     classifier = DCDClassifier(1e-5, random_state=0)
     workers = {"threads": threading.Thread, "processes": multiprocessing.get_context("fork").Process}

@@ -8,7 +8,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from .sets import OPENERS, require
+from .sets import OPENERS, add_data_dir, require
 
 PYTHON_PACKAGE = """
 import sys
@@ -18,15 +18,20 @@ save_model(sys.argv[-1], train(y, X, " ".join(sys.argv[1:-2])))
 """
 
 
+def add_arguments(parser):
+    parser.add_argument("--runs", type=int, default=15)
+    add_data_dir(parser)
+
+
 def liblinear():
-    """Debian's program if it is installed, else the Python package with its own reader."""
+    """Return Debian's program if it is installed, else the Python package with its own reader."""
     if found := shutil.which("liblinear-train") or shutil.which("train-liblinear"):
         return "liblinear-train", [found]
     return "liblinear-official (Python)", [sys.executable, "-c", PYTHON_PACKAGE]
 
 
-def command(arguments):
-    packed = require(arguments.data_dir, "adult/a9a.xz", "the LIBSVM data page")
+def run(arguments):
+    packed = require(arguments.data_dir, "adult/a9a.xz")
     name, program = liblinear()
     ours = [str(Path(sys.executable).parent / "dynmargin"), "train", "-q"]
     with tempfile.TemporaryDirectory() as folder:

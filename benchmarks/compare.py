@@ -1,4 +1,4 @@
-"""Time to a given accuracy, ours certified against peers with their oracle setting.
+"""Time to a given accuracy: ours, certified, against peers with their oracle setting.
 
 Each peer gets the loosest tolerance of a fine ladder that truly reaches 1 - epsilon of the best margin, which it cannot
 know by itself. Then all are run in turn, round after round, and medians are compared. All start from a matrix in memory
@@ -15,10 +15,22 @@ from pathlib import Path
 import numpy as np
 
 from .adapters import Ours, adapters
-from .sets import load
+from .sets import HARD, VARIED, add_data_dir, load
 from .truth import best_margin, margin_of
 
+GROUPS = {"varied": list(VARIED), "hard": list(HARD)}
 HARD_MARGIN_COSTS = [10.0**e for e in range(9)]
+
+
+def add_arguments(parser):
+    parser.add_argument("--sets", default="adult,web,covertype", help="names, LIBSVM files, or a group: varied, hard")
+    parser.add_argument("--epsilon", type=float, default=0.01)
+    parser.add_argument("--C", type=float, help="instead of the problem's own")
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--only", help="libraries whose name contains one of these, separated by commas")
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds after which a peer's ladder is abandoned")
+    parser.add_argument("--out", default="benchmark-results", help="folder for raw figures and pictures")
+    add_data_dir(parser)
 
 
 def timed(adapter, setting):
@@ -30,9 +42,9 @@ def timed(adapter, setting):
 
 
 def oracle(adapter, X, y, C, target, limit, trace):
-    """The loosest setting that reaches the target, or None; every try is a point of the adapter's curve.
+    """Return the loosest setting that reaches the target, or None; every try is a point of the adapter's curve.
 
-    No peer has a hard margin. There it gets the smallest C whose solution has the margin, and a tolerance for that.
+    No peer has a hard margin. It gets the smallest C whose solution has the margin, and a tolerance for that.
     """
     if np.isfinite(C):
         return loosest(adapter, X, y, C, target, limit, trace)
@@ -53,7 +65,7 @@ def loosest(adapter, X, y, C, target, limit, trace):
         if margin >= target:
             return (setting,)
         if wall > limit or (setting < 1e-3 and abs(margin - before) <= 1e-4 * abs(margin)):
-            return None  # too slow, or its solution does not get there
+            return None  # too slow, or its solution does not reach the target
         before = margin
     return None
 
@@ -76,7 +88,7 @@ def compare_set(name, arguments):
             traces[adapter.name] = []
             setting = oracle(adapter, X, y, C, (1 - epsilon) * best, arguments.limit, traces[adapter.name])
         if setting is None:
-            print(f"  {adapter.name:20} does not get there", flush=True)
+            print(f"  {adapter.name:20} does not reach it", flush=True)
         else:
             contestants.append((adapter, setting[0]))
 
@@ -97,14 +109,14 @@ def compare_set(name, arguments):
                     (check.time, check.margin, check.upper_bound) for check in adapter.classifier.history_
                 ]
             else:
-                verdicts.setdefault(adapter.name, set()).add(f"{1 - margin_of(X, y, C, w, b) / best:.4f} short")
+                verdicts.setdefault(adapter.name, set()).add(f"gap {1 - margin_of(X, y, C, w, b) / best:.4f}")
 
     peers = {name: statistics.median(values) for name, values in walls.items() if not is_ours(name, contestants)}
     fastest = min(peers.values(), default=float("nan"))
     rows = []
     for adapter, setting in contestants:
         wall = statistics.median(walls[adapter.name])
-        there = not isinstance(adapter, Ours) or verdicts[adapter.name] == {"proven"}
+        reached = not isinstance(adapter, Ours) or verdicts[adapter.name] == {"proven"}
         rows.append(
             {
                 "set": name,
@@ -112,7 +124,7 @@ def compare_set(name, arguments):
                 "setting": setting,
                 "wall": wall,
                 "cpu": statistics.median(cpus[adapter.name]),
-                "ratio": wall / fastest if there else None,
+                "ratio": wall / fastest if reached else None,
                 "conversion": adapter.conversion,
                 "result": sorted(verdicts[adapter.name]),
                 "walls": walls[adapter.name],
@@ -120,7 +132,7 @@ def compare_set(name, arguments):
         )
         print(
             f"  {adapter.name:20} setting {setting!s:8} wall {wall * 1e3:9.1f} ms cpu {rows[-1]['cpu'] * 1e3:9.1f} ms  "
-            f"ratio {wall / fastest if there else np.inf:6.2f}  conversion {adapter.conversion * 1e3:6.1f} ms  "
+            f"ratio {wall / fastest if reached else np.inf:6.2f}  conversion {adapter.conversion * 1e3:6.1f} ms  "
             f"{', '.join(rows[-1]['result'])}",
             flush=True,
         )
@@ -132,7 +144,7 @@ def is_ours(name, contestants):
 
 
 def draw(name, best, traces, folder):
-    """Certified gap (ours) and true gap (peers) against time."""
+    """Draw the certified gap (ours) and the true gap (peers) against time."""
     import matplotlib
 
     matplotlib.use("agg")
@@ -157,11 +169,11 @@ def draw(name, best, traces, folder):
     pyplot.close(ax.figure)
 
 
-def compare(arguments):
+def run(arguments):
     folder = Path(arguments.out)
     folder.mkdir(parents=True, exist_ok=True)
     everything = []
-    for name in arguments.sets.split(","):
+    for name in [name for given in arguments.sets.split(",") for name in GROUPS.get(given, [given])]:
         rows, best, traces = compare_set(name, arguments)
         everything += rows
         (folder / "compare.json").write_text(json.dumps(everything, indent=1))
@@ -169,7 +181,7 @@ def compare(arguments):
     print("\nratio to the fastest peer, geometric mean and worst:")
     for library in dict.fromkeys(row["library"] for row in everything):
         ratios = [row["ratio"] for row in everything if row["library"] == library]
-        finite = [ratio for ratio in ratios if ratio is not None and np.isfinite(ratio)]  # nan where no peer gets there
+        finite = [ratio for ratio in ratios if ratio is not None and np.isfinite(ratio)]  # nan if no peer reaches it
         figures = f"{statistics.geometric_mean(finite):6.2f} {max(finite):6.2f}" if finite else f"{'-':>6} {'-':>6}"
         unproven = f", not proven on {ratios.count(None)} more" if None in ratios else ""
         print(f"  {library:20} {figures}  over {len(finite)} sets{unproven}")

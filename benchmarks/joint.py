@@ -1,8 +1,8 @@
 """All classes at once beside each against the rest, and beside LinearSVC's two modes, on digits and news20.
 
-Ours is certified to 1 %. LinearSVC has its default tolerance, and its "crammer_singer" slacks that are not squared.
-What its weights are worth as joint weights, at the best scale for them, is printed as a fraction of our upper bound.
-Accuracies are on a third of the rows, held out in a fit of their own.
+Ours is certified to 1 %. LinearSVC has its default tolerance; its "crammer_singer" does not square the slacks. The
+margin of its weights as joint weights, at the best scale for them, is printed as a fraction of our upper bound.
+Accuracies are on a third of the rows, held out from a separate fit.
 """
 
 import statistics
@@ -15,35 +15,39 @@ from sklearn.model_selection import train_test_split
 from sklearn.svm import LinearSVC
 
 from dynmargin import PDMClassifier, _core
-from dynmargin.foreign_weights import best_scale
-from dynmargin.matrix import as_matrix
+from dynmargin.problem.matrix import as_matrix
 
 from .adapters import small_csr
 from .classes import timed
-from .sets import read_libsvm, require
+from .sets import add_data_dir, news20_classes
 
 EPSILON = 0.01
+
+
+def add_arguments(parser):
+    parser.add_argument("--runs", type=int, default=3)
+    add_data_dir(parser)
 
 
 def problems(folder):
     X, y = load_digits(return_X_y=True)
     for C in (0.1, 1.0, 10.0):
         yield "digits", C, X / 16, y
-    X, y = read_libsvm(require(folder, "news20/news20.xz", "the LIBSVM data page"), 62061)
+    X, y = news20_classes(folder)
     for C in (0.01, 0.1):
         yield "news20", C, small_csr(X), y
 
 
 def joint_margin(X, y, problem, classifier):
-    """What weights are worth as joint weights."""
+    """Return the margin that weights have as joint weights, at the scale that is best for them."""
     sides, coef, intercept = problem.sides(y, None), classifier.coef_, classifier.intercept_
     margins = problem.margins(np.asarray(X @ coef.T) + intercept, y)
     norm2 = (coef**2).sum() + (intercept**2).sum() / problem.rho**2
-    scale = best_scale(margins, norm2, 2 * np.array(problem.costs)[sides - 1])
-    return _core.margin_of_weights(as_matrix(X), problem.to_core(sides), coef * scale, intercept * scale)[0]
+    scale = _core.best_scale(margins, 2 * np.array(problem.costs)[sides - 1], norm2)
+    return problem.to_core(sides).margin_of_weights(as_matrix(X), coef * scale, intercept * scale)[0]
 
 
-def joint(arguments):
+def run(arguments):
     warnings.filterwarnings("ignore")
     for name, C, X, y in problems(arguments.data_dir):
         contestants = {

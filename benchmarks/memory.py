@@ -23,13 +23,13 @@ def generate(rows, features, per_row, dtype):
 
 
 def resident(name):
-    """A line of Linux's account of this process, in bytes."""
+    """Return a figure of Linux's account of this process, in bytes."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
 
 
 def measure(library, dtype, arguments):
-    """Run in a process of its own: only there does the peak belong to the fit."""
+    """Print the peak of a fit; run it in a process of its own, where nothing else adds to the peak."""
     X, y = generate(arguments.rows, arguments.features, arguments.per_row, dtype)
     if library == "dynmargin":
         from dynmargin import PDMClassifier
@@ -57,7 +57,7 @@ def main():
     if arguments.measure:
         measure(*arguments.measure, arguments)
         return
-    print(f"{'library':10} {'input':8} {'MB extra':>9} {'bytes a non-zero':>17} {'bytes a row':>12}")
+    print(f"{'library':10} {'input':8} {'MB extra':>9} {'bytes/non-zero':>17} {'bytes/row':>12}")
     for library in ("dynmargin", "LinearSVC"):
         for dtype in ("float32", "float64"):
             shape = [

@@ -13,8 +13,13 @@ from dynmargin import read_libsvm
 FORMS = {"6 digits": "{:.6g}", "17 digits": "{!r}", "ones": "1"}
 
 
+def add_arguments(parser):
+    parser.add_argument("--megabytes", type=float, default=200.0)
+    parser.add_argument("--runs", type=int, default=3)
+
+
 def generate(path, megabytes, form, seed=0):
-    """Rows of 60 increasing indices up to 100,000 and values in (0, 1)."""
+    """Write rows of 60 increasing indices up to 100,000 and values in (0, 1)."""
     random, written = np.random.default_rng(seed), 0
     with open(path, "w") as file:
         while written < megabytes * 1e6:
@@ -31,7 +36,7 @@ def same(ours, theirs):
     return X.shape == X_their.shape and all(np.array_equal(*pair) for pair in pairs)
 
 
-def reading(arguments):
+def run(arguments):
     print(f"{'values':10} {'MB':>5} {'reader':28} {'median s':>9} {'MB/s':>6} {'CPU s':>6}   all runs")
     for values, form in FORMS.items():
         with tempfile.TemporaryDirectory() as folder:

@@ -1,6 +1,6 @@
 """How time, passes, updates and memory grow with rows, features, accuracy and C, for ours and for the best peer.
 
-Each series changes one thing about one base problem (rcv1-like text; for Newton a dense problem with few features) and
+Each series changes one property of a base problem (rcv1-like text; for Newton a dense problem with few features) and
 fits a power law to the times. The peer is LinearSVC with its oracle tolerance, dual for the text and primal for the
 dense problem.
 """
@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-import dynmargin
-from dynmargin.peers import small_csr
+from dynmargin.comparison.compare import make
+from dynmargin.comparison.peers import small_csr
 
 from .adapters import LADDER, LINEAR_SVC, Theirs
 from .memory import resident
@@ -26,11 +26,18 @@ WIDE = ("PDM", "PDM-succ", "DCD", "LinearSVC dual")
 TALL = ("PDM", "PDM-succ", "Newton", "LinearSVC primal")
 
 
+def add_arguments(parser):
+    parser.add_argument("--series", default="rows,features,features-tall,epsilon,epsilon-tall,C,C-tall")
+    parser.add_argument("--rows", default="1e4,3e4,1e5,3e5,1e6", help="for the series of rows; 3e6 needs 12 GB")
+    parser.add_argument("--limit", type=float, default=60.0, help="seconds after which an algorithm is abandoned")
+    parser.add_argument("--out", default="benchmark-results", help="folder for raw figures and the picture")
+
+
 class PeakMemory:
     """The growth of the resident set while a block runs (Linux)."""
 
     def __enter__(self):
-        ctypes.CDLL(None).malloc_trim(0)  # what earlier fits have freed must not hide what this one takes
+        ctypes.CDLL(None).malloc_trim(0)  # memory that earlier fits have freed must not hide what this one needs
         self.before = resident("VmRSS")
         Path("/proc/self/clear_refs").write_text("5")  # forget the peak
         return self
@@ -40,13 +47,7 @@ class PeakMemory:
 
 
 def ours(name, X, y, C, epsilon, limit):
-    classifiers = {
-        "PDM": lambda: dynmargin.PDMClassifier(epsilon, C=C, max_time=limit, random_state=0),
-        "PDM-succ": lambda: dynmargin.PDMClassifier(epsilon, C=C, eta=8, max_time=limit, random_state=0),
-        "DCD": lambda: dynmargin.DCDClassifier(epsilon, C=C, max_time=limit, random_state=0),
-        "Newton": lambda: dynmargin.NewtonClassifier(epsilon, C=C, max_time=limit, random_state=0),
-    }
-    classifier = classifiers[name]()
+    classifier = make(name.lower(), epsilon=epsilon, C=C, max_time=limit, random_state=0)
     with PeakMemory() as memory:
         start = time.perf_counter()
         classifier.fit(X, y)
@@ -64,7 +65,7 @@ def ours(name, X, y, C, epsilon, limit):
 
 
 def peer(name, X, y, C, epsilon, limit, bound):
-    """The loosest tolerance whose weights have 1 - epsilon of a margin that nobody can beat."""
+    """Run with the loosest tolerance whose weights have 1 - epsilon of a margin that no classifier exceeds."""
     adapter = Theirs(name, LINEAR_SVC[name]())
     adapter.prepare(X, y, C)
     for tolerance in LADDER:
@@ -79,7 +80,7 @@ def peer(name, X, y, C, epsilon, limit, bound):
 
 
 def point(algorithms, X, y, C, epsilon, limit, lost):
-    """One problem, all algorithms; those in `lost` have been given up at an easier one."""
+    """Run all algorithms on one problem, but for those in `lost`, which were abandoned at an easier one."""
     found = {}
     for name in algorithms:
         if name in lost:
@@ -97,7 +98,7 @@ def point(algorithms, X, y, C, epsilon, limit, lost):
 
 
 def series(title, algorithms, values, problem, limit, results):
-    """`problem` makes X, y, C and epsilon from a value."""
+    """Run a series of problems; `problem` makes X, y, C and epsilon from a value."""
     print(f"\n{title}", flush=True)
     figures, lost = {}, set()
     for value in values:
@@ -107,7 +108,7 @@ def series(title, algorithms, values, problem, limit, results):
             extra = f"passes {found['passes']:6} updates {found['updates']:10}" if "passes" in found else " " * 35
             print(
                 f"  {value:>10g} {name:18} {found['seconds']:9.3f} s  {extra}  {found['bytes'] / 1e6:8.1f} MB"
-                f"{'' if found['done'] else '  (given up)'}",
+                f"{'' if found['done'] else '  (abandoned)'}",
                 flush=True,
             )
     exponents = {}

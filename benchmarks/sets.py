@@ -1,29 +1,38 @@
 """Problems to run on: the real sets prepared as in the paper, generated ones, scikit-learn's own, any LIBSVM file.
 
-Files are looked for in a folder, never downloaded. A problem is (X, y, C) with X in CSR or dense float64.
+Files are read from a folder, never downloaded. A problem is (X, y, C) with X in CSR or dense float64.
 """
 
 import bz2
 import gzip
 import lzma
+import os
 from pathlib import Path
 
 import numpy as np
 from sklearn import datasets
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 
-from dynmargin.experiments.problems import PROBLEMS
-from dynmargin.experiments.readers import make_rcv1_like
+from dynmargin.paper.problems import LIBSVM_PAGE, PROBLEMS
+from dynmargin.paper.readers import make_rcv1_like
 
 OPENERS = {".xz": lzma.open, ".bz2": bz2.open, ".gz": gzip.open}
 
 
-def require(folder, file, source):
+def add_data_dir(parser):
+    parser.add_argument("--data-dir", default=os.environ.get("DYNMARGIN_DATA"), help="default: DYNMARGIN_DATA")
+
+
+def require_folder(folder):
     if folder is None:
         raise SystemExit("name the folder with the data by --data-dir or DYNMARGIN_DATA")
-    path = Path(folder) / file
+    return Path(folder)
+
+
+def require(folder, file):
+    path = require_folder(folder) / file
     if not path.exists():
-        raise SystemExit(f"{path} is not there; it can be had from {source}")
+        raise SystemExit(f"{path} does not exist; it is available from {LIBSVM_PAGE}")
     return path
 
 
@@ -33,10 +42,8 @@ def read_libsvm(path, n_features=None):
 
 
 def paper_set(name, folder):
-    """One of the paper's problems, or of its stand-ins, prepared as `dynmargin paper` does."""
-    if folder is None:
-        raise SystemExit("name the folder with the data by --data-dir or DYNMARGIN_DATA")
-    return PROBLEMS[name].load(Path(folder))
+    """Load one of the paper's problems or its stand-ins, prepared as `dynmargin paper` does."""
+    return PROBLEMS[name].load(require_folder(folder))
 
 
 def rcv1_like(rows, features=47236, per_row=75, seed=0):
@@ -44,7 +51,7 @@ def rcv1_like(rows, features=47236, per_row=75, seed=0):
 
 
 def separable(rows, features, seed=0):
-    """Dense rows that a plane through the augmented origin separates with some margin: for the hard margin."""
+    """Generate dense rows that a plane through the augmented origin separates with some margin."""
     random = np.random.default_rng(seed)
     u = random.normal(size=features)
     u /= np.linalg.norm(u)
@@ -78,11 +85,15 @@ def covertype(folder, scale):
 
 
 def reuters(folder):
-    return read_libsvm(require(folder, "reuters/reuters.trn.bz2", "the LIBSVM data page"), 8315)
+    return read_libsvm(require(folder, "reuters/reuters.trn.bz2"), 8315)
+
+
+def news20_classes(folder):
+    return read_libsvm(require(folder, "news20/news20.xz"), 62061)
 
 
 def news20(folder):
-    X, y = read_libsvm(require(folder, "news20/news20.xz", "the LIBSVM data page"), 62061)
+    X, y = news20_classes(folder)
     return MaxAbsScaler().fit_transform(X), np.where(y % 2 == 0, 1, -1)
 
 

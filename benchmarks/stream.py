@@ -1,8 +1,8 @@
-"""A stream of generated rows through partial_fit: rows a second, memory, and accuracy on rows that come later.
+"""A stream of generated rows through partial_fit: rows per second, memory, and accuracy on rows that come later.
 
 Rows are generated block by block, and each library gets the same ones, in a process of its own. Only the time inside
 the library counts. "MB grown" is how much the resident set has grown from the second tenth of the stream to its end:
-what is allocated once does not hide what grows. River takes rows one by one, as dicts; making these is not counted.
+what is allocated once does not hide what grows. River takes rows one by one, as dicts; making these is not timed.
 """
 
 import argparse
@@ -16,6 +16,12 @@ import numpy as np
 from .memory import resident
 
 TEST_ROWS = 50_000
+
+
+def add_arguments(parser):
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--block", type=int, default=1_000)
+    parser.add_argument("--features", type=int, default=20)
 
 
 class Rule:
@@ -97,7 +103,7 @@ LIBRARIES = {
 
 
 def measure(name, rows, block, features):
-    """Run in a process of its own: only there does the memory belong to the library."""
+    """Print the figures of a library; run it in a process of its own, where all memory is the library's."""
     library, rule = LIBRARIES[name](), Rule(features)
     prepare = getattr(library, "prepare", lambda X, y: (X, y))
     seconds, memory, n_blocks = 0.0, [], rows // block
@@ -113,7 +119,7 @@ def measure(name, rows, block, features):
     print(json.dumps({"seconds": seconds, "memory": memory, "accuracy": accuracy, "remarks": library.remarks()}))
 
 
-def stream(arguments):
+def run(arguments):
     print(f"{'library':26} {'rows/s':>10} {'MB grown':>9} {'accuracy':>9}")
     for name in LIBRARIES:
         shape = [name, str(arguments.rows), str(arguments.block), str(arguments.features)]

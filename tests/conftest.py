@@ -18,6 +18,12 @@ settings.register_profile("dynmargin", deadline=None, derandomize=True)
 settings.load_profile("dynmargin")
 
 
+def pytest_addoption(parser):
+    parser.addoption(
+        "--overwrite", action="store_true", help="write the golden results of the present code; see test_golden.py"
+    )
+
+
 @pytest.fixture(scope="session")
 def breast_cancer():
     X, y = load_breast_cancer(return_X_y=True)
@@ -62,4 +68,4 @@ def endless():
 @pytest.fixture(autouse=True)
 def no_interrupt_remembered(monkeypatch):
     """Each test begins as if Ctrl-C had not been pressed for a long time."""
-    monkeypatch.setattr("dynmargin.training.last_interrupt", -np.inf)
+    monkeypatch.setattr("dynmargin.training.run.last_interrupt", -np.inf)

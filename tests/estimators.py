@@ -1,9 +1,6 @@
-"""One of each estimator."""
+"""One of each estimator, as the registry lists them."""
 
-import dynmargin
+from dynmargin.algorithms.registry import ALGORITHMS
+from dynmargin.comparison.compare import make
 
-CLASSIFIERS = [
-    getattr(dynmargin, name)(epsilon=0.05, random_state=0)
-    for name in sorted(dynmargin.__all__)
-    if name.endswith("Classifier")
-]
+CLASSIFIERS = [make(name, epsilon=0.05, random_state=0) for name in ALGORITHMS]

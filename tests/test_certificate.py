@@ -6,13 +6,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from forgery import reforged
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from reference.exact import dot, fractions
 from reference.optimum import best_soft_margin
+from strategies import separable_problems
 
 from dynmargin import PDMClassifier, PFMClassifier, SparseCounts, _core
-from dynmargin.certificate import _digest_witnesses
-from dynmargin.matrix import as_matrix
+from dynmargin.problem.matrix import as_matrix
 
 finite = st.floats(-1e3, 1e3).filter(lambda x: x == 0 or abs(x) > 1e-3)
 
@@ -26,14 +28,6 @@ def data(draw, elements=finite, max_rows=8):
     return X, sides
 
 
-def fractions(values):
-    return [Fraction(float(v)) for v in values]
-
-
-def dot(a, b):
-    return sum((x * y for x, y in zip(a, b, strict=True)), Fraction(0))
-
-
 @given(data(), st.data(), st.sampled_from([0.1, 1.0, 7.3, np.inf]), st.sampled_from([0.0, 1.0, 0.3]))
 @settings(max_examples=200)
 def test_margin_of_weights_encloses_the_exact_one(problem, more, C, rho):
@@ -44,7 +38,7 @@ def test_margin_of_weights_encloses_the_exact_one(problem, more, C, rho):
         )
     )
     b = more.draw(st.floats(-10, 10).filter(lambda x: abs(x) > 1e-6)) if rho else 0.0
-    value, error = _core.margin_of_weights(_core.dense(X), _core.Problem(sides, rho, C, C), w, b)
+    value, error = _core.Problem(sides, rho, C, C).margin_of_weights(_core.dense(X), w, b)
     norm2 = dot(fractions(w), fractions(w)) + ((Fraction(b) / Fraction(rho)) ** 2 if rho else 0)
     scores = [int(side) * (dot(fractions(w), fractions(x)) + Fraction(b)) for side, x in zip(sides, X, strict=True)]
     low, high = Fraction(value - error), Fraction(value + error)
@@ -64,7 +58,7 @@ def test_bound_of_counts_encloses_the_exact_one(dtype, problem, more, C, rho):
     counts = np.array(more.draw(st.lists(st.integers(0, 2**49), min_size=len(X), max_size=len(X))))
     assume(counts.any())
     support = np.flatnonzero(counts)
-    value, error = _core.bound_of_counts(_core.dense(X), _core.Problem(sides, rho, C, C), support, counts[support])
+    value, error = _core.Problem(sides, rho, C, C).bound_of_counts(_core.dense(X), support, counts[support])
     signed = [int(n) * int(side) for n, side in zip(counts, sides, strict=True)]
     dense = [sum((n * Fraction(float(x)) for n, x in zip(signed, column, strict=True)), Fraction(0)) for column in X.T]
     norm2 = dot(dense, dense) + (sum(signed) * Fraction(rho)) ** 2
@@ -80,7 +74,7 @@ def test_what_products_lose_is_not_lost(dtype):
     X = np.array([[0.1], [0.1]], dtype)
     counts = np.array([2**51 - 1, 2**51 - 2])
     problem = _core.Problem(np.array([1, -1], np.int8), 0.0, np.inf, np.inf)
-    value, error = _core.bound_of_counts(_core.dense(X), problem, np.arange(2), counts)
+    value, error = problem.bound_of_counts(_core.dense(X), np.arange(2), counts)
     exact, t = Fraction(float(X[0, 0])), int(counts.sum())
     assert Fraction(value - error) * t <= exact <= Fraction(value + error) * t
     assert error * t < 1e-9
@@ -91,9 +85,7 @@ def test_cancellation_does_not_spoil_the_upper_bound():
     X = np.array([[1.0, 1e-7], [1.0, -1e-7], [0.1, 0.3]])
     sides = np.array([1, -1, 1], np.int8)
     counts = np.array([2**50, 2**50, 1])
-    value, error = _core.bound_of_counts(
-        _core.dense(X), _core.Problem(sides, 0.0, np.inf, np.inf), np.arange(3), counts
-    )
+    value, error = _core.Problem(sides, 0.0, np.inf, np.inf).bound_of_counts(_core.dense(X), np.arange(3), counts)
     assert value == pytest.approx(1e-7, rel=1e-9)
     assert error < 1e-9 * value
 
@@ -107,12 +99,12 @@ def test_scores_that_cancel_are_enclosed(seed):
     X = random.normal(size=(4, 40)) * 1e3
     X -= np.outer(X @ w / (w @ w), w)
     sides = np.array([1, -1, 1, -1], np.int8)
-    value, error = _core.margin_of_weights(_core.dense(X), _core.Problem(sides, 0.0, np.inf, np.inf), w, 0.0)
+    value, error = _core.Problem(sides, 0.0, np.inf, np.inf).margin_of_weights(_core.dense(X), w, 0.0)
     scores = [int(side) * dot(fractions(w), fractions(x)) for side, x in zip(sides, X, strict=True)]
     norm = Fraction(float(np.linalg.norm(w)))
     exact = min(scores) / norm
     assert abs(Fraction(value) - exact) <= Fraction(error)
-    assert error > abs(value) * 1e-12  # a relative bound would not do
+    assert error > abs(value) * 1e-12  # a relative bound would not be enough
 
 
 @given(st.integers(0, 2**31), st.booleans())
@@ -129,7 +121,7 @@ def test_sums_that_cancel_are_enclosed(seed, repeated):
     else:
         parts, matrix = [[v] for v in values], sp.csr_matrix(values[:, None])
     problem = _core.Problem(np.ones(30, np.int8), 0.0, np.inf, np.inf)
-    value, error = _core.bound_of_counts(as_matrix(matrix), problem, np.arange(30), counts)
+    value, error = problem.bound_of_counts(as_matrix(matrix), np.arange(30), counts)
     terms = [int(n) * sum(fractions(part)) for n, part in zip(counts, parts, strict=True)]
     exact, gross = abs(sum(terms)), sum(abs(term) for term in terms)
     t = int(counts.sum())
@@ -159,19 +151,11 @@ def test_the_certificate_brackets_the_best_margin(problem, C, epsilon, classifie
     assert (certificate.dual / certificate.primal) ** 0.5 == pytest.approx(1 - certificate.gap)
 
 
-@given(st.integers(0, 2**31), st.integers(2, 30), st.integers(1, 5), st.sampled_from([0.1, 0.01]))
+@given(separable_problems(), st.sampled_from([0.1, 0.01]))
 @settings(max_examples=60)
-def test_the_hard_margin_is_bracketed_too(seed, m, d, epsilon):
-    """Separable by construction, with a known lower bound of the best margin."""
-    random = np.random.default_rng(seed)
-    u = random.normal(size=d + 1)
-    u /= np.linalg.norm(u)
-    X = random.normal(size=(m, d))
-    scores = X @ u[:-1] + u[-1]
-    X, sides = X[abs(scores) > 0.1], np.sign(scores[abs(scores) > 0.1]).astype(np.int8)
-    assume(len(set(sides)) == 2)
+def test_the_hard_margin_is_bracketed_too(problem, epsilon):
+    X, sides, known = problem
     classifier = PDMClassifier(epsilon, C=np.inf, random_state=0).fit(X, sides)
-    known = (sides * (X @ u[:-1] + u[-1])).min()
     certificate = classifier.certificate_
     assert certificate.achieved
     assert certificate.upper_bound >= known
@@ -217,13 +201,6 @@ def test_changed_witnesses_are_altered(trained):
     assert replace(certificate, intercept=certificate.intercept + 1e-9).verify(X, y).verdict == "altered"
 
 
-def reforged(certificate, **changes):
-    """A forgery whose digest fits: the proof must not rest on digests."""
-    forged = replace(certificate, **changes)
-    digest = _digest_witnesses(forged.problem, forged.weights, forged.intercept, forged.counts)
-    return replace(forged, witness_digest=digest)
-
-
 def test_a_changed_problem_is_altered_or_not_proven(trained):
     X, y, certificate = trained
     for changes in ({"rho": 0.0}, {"C_positive": -1.0}, {"C_negative": np.nan}, {"rho": np.inf}, {"C_positive": 2.0}):
@@ -249,7 +226,7 @@ def test_not_a_number_proves_nothing(trained):
         problem = _core.Problem(np.where(y == 1, 1, -1).astype(np.int8), 1.0, C, C)
         broken = X.copy()
         broken[7, 3] = np.nan
-        assert _core.margin_of_weights(_core.dense(broken), problem, certificate.weights, 0.1) == (-np.inf, 0)
+        assert problem.margin_of_weights(_core.dense(broken), certificate.weights, 0.1) == (-np.inf, 0)
     hidden = reforged(certificate, weights=np.where(np.arange(X.shape[1]) == 0, np.nan, certificate.weights))
     assert hidden.verify(X, y).verdict == "not proven"
 
@@ -257,7 +234,7 @@ def test_not_a_number_proves_nothing(trained):
 def test_an_intercept_without_augmentation_proves_nothing():
     X, sides = np.array([[1.0], [3.0]]), np.array([-1, 1], np.int8)
     for C in (1.0, np.inf):
-        margin, _ = _core.margin_of_weights(_core.dense(X), _core.Problem(sides, 0.0, C, C), np.array([1.0]), -2.0)
+        margin, _ = _core.Problem(sides, 0.0, C, C).margin_of_weights(_core.dense(X), np.array([1.0]), -2.0)
         assert margin == -np.inf
 
 
@@ -267,7 +244,7 @@ def test_products_that_underflow_are_accounted_for(seed):
     random = np.random.default_rng(seed)
     X, w = random.normal(size=(3, 4)) * 1e-200, random.normal(size=4) * 1e-118
     sides = np.array([1, 1, -1], np.int8)
-    value, error = _core.margin_of_weights(_core.dense(X), _core.Problem(sides, 0.0, np.inf, np.inf), w, 0.0)
+    value, error = _core.Problem(sides, 0.0, np.inf, np.inf).margin_of_weights(_core.dense(X), w, 0.0)
     scores = [int(side) * dot(fractions(w), fractions(x)) for side, x in zip(sides, X, strict=True)]
     norm2, low = dot(fractions(w), fractions(w)), Fraction(value) - Fraction(error)
     assert low * abs(low) * norm2 <= min(scores) * abs(min(scores))
@@ -281,7 +258,7 @@ def test_a_soft_margin_is_never_negative(breast_cancer):
     assert certificate.verify(X, y)
 
 
-def test_other_data_is_told(trained):
+def test_other_data_is_recognised(trained):
     X, y, certificate = trained
     changed = X.copy()
     changed[3, 4] += 1e-12

@@ -14,15 +14,15 @@ from matplotlib.figure import Figure
 from reference.optimum import best_soft_margin
 from sklearn.model_selection import train_test_split
 from sklearn.svm import LinearSVC
-from test_family import separable_problems, soft_problems
+from strategies import separable_problems, soft_problems
 from test_imports import modules_after
 
-import dynmargin
-from dynmargin import compare
-from dynmargin.classifiers.table import ESTIMATORS, make
-from dynmargin.foreign_weights import best_scale, certify_weights
-from dynmargin.peers import PEERS, Cyanure
-from dynmargin.problem import BinaryProblem
+from dynmargin import BinaryProblem, compare
+from dynmargin.algorithms.registry import NAMES
+from dynmargin.certificate import weights as weights_module
+from dynmargin.comparison.compare import make
+from dynmargin.comparison.peers import PEERS, Cyanure
+from dynmargin.problem.matrix import as_matrix
 
 INSTALLED = [name for name, peer in PEERS.items() if peer().available()]
 COLUMNS = [
@@ -31,6 +31,11 @@ COLUMNS = [
 ]
 
 PROBLEMS = {"dcd-hinge": "hinge", "mpu-hinge": "hinge", "decomposition": "squared hinge, free intercept"}
+
+
+def certify_weights(X, y, problem, w, b, epsilon):
+    """Prove what weights are worth on rows in any container."""
+    return weights_module.certify_weights(as_matrix(X), y, problem, w, b, np.asarray(X @ w) + b, epsilon=epsilon)
 
 
 def by_name(table):
@@ -73,26 +78,6 @@ def test_good_weights_get_a_good_certificate(problem):
     )
     assert certificate.margin == pytest.approx(best, rel=1e-6)
     assert certificate.upper_bound == pytest.approx(best, rel=1e-3)
-
-
-@given(st.integers(0, 2**31), st.floats(-6, 6))
-@settings(max_examples=200)
-def test_no_other_scale_is_better(seed, log_norm2):
-    random = np.random.default_rng(seed)
-    scores, penalty = random.normal(random.normal(), size=random.integers(1, 30)), random.exponential(size=1)
-    penalty, norm2 = np.full(len(scores), penalty[0]), 10.0**log_norm2
-
-    def F(v):
-        return v * v * norm2 + penalty @ np.maximum(0, 1 - v * scores) ** 2
-
-    v = best_scale(scores, norm2, penalty)
-    for other in (0.0, *(v * np.array([0.5, 0.999, 1.001, 2.0])), *random.exponential(size=20)):
-        assert F(v) <= F(other) * (1 + 1e-12)
-
-
-def test_no_weights_have_no_scale():
-    assert best_scale(np.zeros(3), 0.0, np.ones(3)) == 0.0
-    assert best_scale(np.array([-1.0, -2.0]), 5.0, np.ones(2)) == 0.0
 
 
 @pytest.mark.parametrize("other", [{"loss": "hinge"}, {"rho": 0.0, "free_bias": True}])
@@ -169,7 +154,7 @@ def test_stochastic_descent_has_our_c(rng):
 
 def test_our_rows_are_what_the_estimators_say(breast_cancer):
     X, y = breast_cancer
-    names = [name for name in ESTIMATORS if name not in ("alma", "cramma", "micra")]
+    names = [name for name in NAMES if name not in ("alma", "cramma", "micra")]
     rows = by_name(compare(X, y, names, C=0.5, epsilon=0.02, test_size=0.3, random_state=3))
     X, X_test, y, y_test = train_test_split(X, y, test_size=0.3, stratify=y, random_state=3)
     for name in names:
@@ -231,7 +216,7 @@ def test_the_table_is_tidy_with_and_without_pandas(breast_cancer, monkeypatch):
     assert list(table.columns) == COLUMNS
     assert list(table["algorithm"]) == names
     assert table["updates"].isna().tolist() == [False, True]
-    monkeypatch.setattr("dynmargin.comparison.find_spec", lambda name: None)
+    monkeypatch.setattr("dynmargin.comparison.compare.find_spec", lambda name: None)
     records = compare(X, y, names, random_state=0)
     assert [list(record) for record in records] == [COLUMNS, COLUMNS]
     assert records[1]["updates"] is None
@@ -271,12 +256,12 @@ def test_limits_end_in_a_row_and_not_in_a_warning(breast_cancer, capsys, caplog)
 def test_ctrl_c_ends_one_algorithm_and_twice_ends_all(breast_cancer, monkeypatch):
     X, y = breast_cancer
     names = ["pdm", "dcd", "liblinear-dcd"]
-    monkeypatch.setattr("dynmargin.training.last_interrupt", -np.inf)
+    monkeypatch.setattr("dynmargin.training.run.last_interrupt", -np.inf)
     with ctrl_c_at(2):  # at PDM's first check
         rows = by_name(compare(X, y, names, epsilon=1e-3, random_state=0, verbose=1))
     assert [rows[name]["stop_reason"] for name in names] == ["interrupted", "certificate", "tolerance"]
     assert not rows["pdm"]["achieved"]
-    monkeypatch.setattr("dynmargin.training.last_interrupt", -np.inf)
+    monkeypatch.setattr("dynmargin.training.run.last_interrupt", -np.inf)
     with ctrl_c_at(2, 6), pytest.raises(KeyboardInterrupt):  # and at DCD's
         compare(X, y, names, epsilon=1e-3, random_state=0, verbose=1)
 
@@ -323,7 +308,7 @@ def test_a_library_that_is_not_installed_is_named(breast_cancer, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"algorithms": ["pdm", "svm"]}, "no algorithm is called 'svm'; there are alma"),
+        ({"algorithms": ["pdm", "svm"]}, "no algorithm is called 'svm'; there are pdm, pdm-succ"),
         ({"algorithms": []}, "empty"),
         ({"algorithms": ["newton"], "C": np.inf}, "'newton' needs a finite C"),
         ({"algorithms": ["sgd"], "C": -1.0}, "C must be positive"),
@@ -343,13 +328,8 @@ def test_what_cannot_be_compared_is_refused(rng, arguments, message):
         compare(**{**data, **arguments})
 
 
-def test_every_estimator_has_a_short_name():
-    estimators = {name for name in dynmargin.__all__ if name.endswith("Classifier")}
-    assert estimators == {estimator for estimator, _ in ESTIMATORS.values()}
-    for name in ESTIMATORS:
-        assert make(name).epsilon == 0.01
-        assert f'"{name}"' in compare.__doc__
-    for name in PEERS:
+def test_every_name_is_documented():
+    for name in (*NAMES, *PEERS):
         assert f'"{name}"' in compare.__doc__
 
 

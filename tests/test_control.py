@@ -9,13 +9,12 @@ from interrupts import assert_usable, ctrl_c_at
 from sklearn.datasets import load_breast_cancer, make_classification
 from sklearn.exceptions import ConvergenceWarning
 
-from dynmargin import MargitronClassifier, PDMClassifier, PFMClassifier, Schedule, _core
-from dynmargin.algorithms.pdm import finer_accuracies, successive_accuracies
-from dynmargin.matrix import as_matrix
-from dynmargin.outcome import Check
-from dynmargin.problem import BinaryProblem
-from dynmargin.progress import SLOW_AFTER_SECONDS, STALL_PASSES, Progress
-from dynmargin.task import Task
+from dynmargin import BinaryProblem, Check, MargitronClassifier, PDMClassifier, PFMClassifier, Schedule, _core
+from dynmargin.algorithms.pdm import finer_accuracies, schedule_for, successive_accuracies
+from dynmargin.problem.matrix import as_matrix
+from dynmargin.problem.packed import PackedProblem
+from dynmargin.training.request import Request
+from dynmargin.training.run import SLOW_AFTER_SECONDS, STALL_PASSES, Trend
 
 
 def test_max_time_ends_the_fit(endless):
@@ -108,7 +107,7 @@ def test_an_infeasible_beta_is_reported(breast_cancer, factor, stop):
     X, y = breast_cancer
     bound = PDMClassifier(0.001, random_state=0).fit(X, y).certificate_.upper_bound
     with pytest.warns(ConvergenceWarning, match=r"is too large: no classifier|hardly move"):
-        classifier = PFMClassifier(bound * factor, epsilon=1e-6, stop=stop, random_state=0).fit(X, y)
+        classifier = PFMClassifier(1e-6, beta=bound * factor, stop=stop, random_state=0).fit(X, y)
     assert classifier.stop_reason_ in ("infeasible", "stalled")
     assert factor < 1.01 or classifier.stop_reason_ == "infeasible"
     assert classifier.certificate_.verify(X, y)
@@ -117,7 +116,7 @@ def test_an_infeasible_beta_is_reported(breast_cancer, factor, stop):
 def test_a_feasible_beta_is_exceeded(breast_cancer):
     X, y = breast_cancer
     margin = PDMClassifier(0.01, stop="convergence", random_state=0).fit(X, y).certificate_.directional_margin
-    classifier = PFMClassifier(margin, stop="convergence", random_state=0).fit(X, y)
+    classifier = PFMClassifier(beta=margin, stop="convergence", random_state=0).fit(X, y)
     assert classifier.stop_reason_ == "converged"
     assert classifier.certificate_.directional_margin > margin
     assert classifier.beta_ == [margin]
@@ -126,23 +125,23 @@ def test_a_feasible_beta_is_exceeded(breast_cancer):
 def test_beta_is_taken_from_pdm(breast_cancer):
     X, y = breast_cancer
     pdm = PDMClassifier(0.01, stop="convergence", random_state=0).fit(X, y)
-    pfm = PFMClassifier(epsilon=0.01, stop="convergence", random_state=0).fit(X, y)
+    pfm = PFMClassifier(0.01, stop="convergence", random_state=0).fit(X, y)
     assert pfm.beta_ == [pdm.certificate_.directional_margin]
     assert pfm.stop_reason_ == "converged"
 
 
-def test_a_class_that_falls_short_is_told_of_even_if_another_has_the_larger_gap(digits):
-    """Class 0 ends by its own rule, far from the best margin and silently so; class 1 asks for too much."""
+def test_a_class_that_falls_short_is_reported_even_if_another_has_the_larger_gap(digits):
+    """Class 0 ends by its own rule, far from the best margin but as asked; class 1 asks for too much."""
     X, y = digits
     with pytest.warns(ConvergenceWarning, match="1 of 3 classes fell short, class 1 most: beta=10 is too large"):
-        PFMClassifier([1e-3, 10.0, 1e-3], random_state=0, stop="convergence").fit(X[y < 3], y[y < 3])
+        PFMClassifier(beta=[1e-3, 10.0, 1e-3], random_state=0, stop="convergence").fit(X[y < 3], y[y < 3])
 
 
-def test_one_beta_a_class(digits):
+def test_one_beta_per_class(digits):
     X, y = digits
     X, y = X[y < 3], y[y < 3]
     betas = [0.01, 0.02, 0.03]
-    classifier = PFMClassifier(betas, stop="convergence", random_state=0).fit(X, y)
+    classifier = PFMClassifier(beta=betas, stop="convergence", random_state=0).fit(X, y)
     assert classifier.beta_.tolist() == betas
     assert all(c.directional_margin > beta for c, beta in zip(classifier.certificates_, betas, strict=True))
 
@@ -171,7 +170,7 @@ def test_convergence_reaches_the_directional_margin(breast_cancer):
             assert certificate.margin >= certificate.directional_margin * (1 - 1e-9)
 
 
-def test_history_tells_the_story(breast_cancer):
+def test_the_history_holds_every_check_in_order(breast_cancer):
     X, y = breast_cancer
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -209,30 +208,22 @@ def test_labels_of_mixed_kinds_are_refused_in_words(breast_cancer):
         PDMClassifier().fit(X, np.array([1, "a"] * (len(X) // 2) + [1], dtype=object))
 
 
-def test_looks_are_taken_half_way():
-    """A gap of 1/visits, at 0.1 after 100 visits, will be 0.01 after 1,000."""
-    progress = Progress(0.01)
-    for visits in (50, 100):
-        progress.record(check(1.0, 1, 1 - 10 / visits), 10 / visits, visits, 1.0)
-    assert progress.projected_visits() == pytest.approx(1000)
-
-
-def test_slowness_is_told_once(digits, monkeypatch):
+def test_a_slow_fit_warns_once(digits, monkeypatch):
     X, y = digits
     for name in ("SLOW_SECONDS", "SLOW_AFTER_SECONDS", "SLOW_AFTER_CHECKS"):
-        monkeypatch.setattr(f"dynmargin.progress.{name}", 0)
+        monkeypatch.setattr(f"dynmargin.training.run.{name}", 0)
     with pytest.warns(ConvergenceWarning, match="epsilon=0.01 will take") as caught:
         PDMClassifier(random_state=0).fit(X, y)
     assert len(caught) == 1
 
 
 def test_rounding_never_feigns_convergence(rng):
-    """Every row on both sides: whatever the running norm has gathered, no rule can be content."""
+    """Every row on both sides: whatever the running norm has gathered, no rule can be satisfied."""
     for seed in range(30):
         random = np.random.default_rng(seed)
         X = random.normal(size=(6, 2))
         X, y = np.vstack([X, X]), np.repeat([0, 1], 6)
-        for classifier in (PFMClassifier(0.1, C=np.inf), PDMClassifier(0.1, C=np.inf)):
+        for classifier in (PFMClassifier(beta=0.1, C=np.inf), PDMClassifier(0.1, C=np.inf)):
             classifier.set_params(margin_floor=0.0, stop="convergence", random_state=0, max_updates=300_000)
             with pytest.warns(ConvergenceWarning):
                 assert classifier.fit(X, y).stop_reason_ != "converged"
@@ -259,10 +250,9 @@ def test_the_fast_schedule_depends_on_the_problem(breast_cancer):
         (slice(None), np.inf, (9, 9, 9)),
     ):
         matrix = as_matrix(X[rows])
-        task = Task(matrix, _core.pack(matrix), BinaryProblem(1, C, C, 1.0), y[rows])
-        assert task.schedule("fast").rounds == rounds
-        assert task.schedule("paper").rounds == (9, 12, 12)
-        assert task.schedule(Schedule(rounds=(1, 1, 1))).rounds == (1, 1, 1)
+        packed = PackedProblem(matrix, _core.pack(matrix), BinaryProblem(1, C, C, 1.0), y[rows])
+        for schedule, expected in (("fast", rounds), ("paper", (9, 12, 12)), (Schedule(rounds=(1, 1, 1)), (1, 1, 1))):
+            assert schedule_for(packed, Request(schedule=schedule)).rounds == expected
 
 
 def test_the_scale_is_the_best_one(breast_cancer):
@@ -270,7 +260,7 @@ def test_the_scale_is_the_best_one(breast_cancer):
     certificate = PDMClassifier(0.05, random_state=0).fit(X, y).certificate_
     problem = certificate.problem.to_core(certificate.problem.sides(y, None))
     margins = [
-        _core.margin_of_weights(as_matrix(X), problem, certificate.weights * scale, certificate.intercept * scale)[0]
+        problem.margin_of_weights(as_matrix(X), certificate.weights * scale, certificate.intercept * scale)[0]
         for scale in (0.999, 1.0, 1.001)
     ]
     assert margins[1] == max(margins)
@@ -291,8 +281,8 @@ def check(time, passes, margin, upper_bound=1.0):
     return Check(time, passes, 0, margin, upper_bound, 0)
 
 
-def test_progress_sees_a_stall():
-    progress = Progress(0.01)
+def test_a_trend_sees_a_stall():
+    trend = Trend(0.01)
     seen = []
     for passes, margin in (
         (1, 0.5),
@@ -301,22 +291,21 @@ def test_progress_sees_a_stall():
         (STALL_PASSES + 1, 0.9001),
         (STALL_PASSES + 2, 0.9005),
     ):
-        progress.record(check(0.1, passes, margin), 1 - margin, passes, 0.1)
-        seen.append(progress.stalled())
+        trend.record(check(0.1, passes, margin), 1 - margin, 0.1)
+        seen.append(trend.stalled())
     assert seen == [False, False, False, False, True]
 
 
-def test_progress_projects_a_power_law():
+def test_a_trend_projects_a_power_law():
     """A gap of 1/time needs 100 times the time for a hundredth of the gap."""
-    progress = Progress(0.001)
+    slow, fast = Trend(0.001), Trend(0.01)
     for now in np.linspace(0.1, SLOW_AFTER_SECONDS + 1, 50):
-        progress.record(check(now, 1, 1 - 1 / (10 * now)), 1 / (10 * now), int(100 * now), now)
-    assert progress.projected_seconds() == pytest.approx(100, rel=0.01)
-    assert progress.slow()
-    assert "about 100 s" in progress.message(check(3.0, 1, 0.9), R=1.0)
-    fast = Progress(0.01)
-    for now in np.linspace(0.1, SLOW_AFTER_SECONDS + 1, 50):
-        fast.record(check(now, 1, 1 - 1 / (10 * now)), 1 / (10 * now), int(100 * now), now)
+        gap = 1 / (10 * now)
+        for trend in (slow, fast):
+            trend.record(check(now, 1, 1 - gap), gap, now)
+    assert slow.projected_seconds() == pytest.approx(100, rel=0.01)
+    assert slow.slow()
+    assert "about 100 s" in slow.message(check(3.0, 1, 0.9), R=1.0)
     assert not fast.slow()
 
 

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from dynmargin import DataError
 from dynmargin.data.dataset import Csr, Dataset
 from dynmargin.data.formats import format_of, read_dataset, write_dataset
-from dynmargin.matrix import as_matrix
+from dynmargin.problem.matrix import as_matrix
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_a_folder_is_mapped_and_never_overwritten(dense, tmp_path):
     assert isinstance(read.X.data, np.memmap)
     assert read.first_index == 1
     assert as_matrix(read.X).n_rows == 20
-    with pytest.raises(DataError, match="it is there already"):
+    with pytest.raises(DataError, match="it already exists"):
         write_dataset(dense, path, "folder")
 
 
@@ -86,7 +86,7 @@ def test_a_folder_is_mapped_and_never_overwritten(dense, tmp_path):
         ("{", "missing or not ours"),
         ("[]", "missing or not ours"),
         ('{"format": "other", "version": 1}', "missing or not ours"),
-        ('{"format": "dynmargin data", "version": 2}', "it is of version 2; this program reads up to 1"),
+        ('{"format": "dynmargin data", "version": 2}', "its format is version 2; this program reads versions up to 1"),
         ('{"format": "dynmargin data", "version": 1, "layout": "dense"}', "X.npy is missing or damaged"),
     ],
 )

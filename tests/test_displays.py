@@ -120,6 +120,20 @@ def test_there_is_nothing_to_draw_before_a_fit(breast_cancer):
         MarginDisplay.from_estimator(PDMClassifier(), *breast_cancer)
 
 
+def test_what_cannot_be_drawn_of_rows_that_passed_by_is_said_in_words(breast_cancer):
+    X, y = breast_cancer
+    classifier = PDMClassifier().partial_fit(X, y, [0, 1])
+    with pytest.raises(ValueError, match=r"partial_fit.*call fit"):
+        ConvergenceDisplay.from_estimator(classifier)
+    with pytest.raises(ValueError, match=r"partial_fit.*call certify\(X, y\)"):
+        MarginDisplay.from_estimator(classifier, X, y)
+    classifier.certify(X, y)
+    margins = MarginDisplay.from_estimator(classifier, X, y)
+    assert set(margins.margin_line_.get_xdata()) == {classifier.certificate_.margin}
+    with pytest.raises(ValueError, match=r"certify.*call fit"):  # it proves bounds, but there were no checks
+        ConvergenceDisplay.from_estimator(classifier)
+
+
 def test_a_notebook_shows_the_certificate(breast_cancer, digits):
     X, y = breast_cancer
     classifier = PDMClassifier(random_state=0)

@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from reference.optimum import best_soft_margin
 from sklearn.datasets import load_svmlight_file
 from sklearn.exceptions import ConvergenceWarning
+from strategies import separable_problems
 
 from dynmargin import DCDClassifier, DecompositionSVMClassifier, MPUClassifier
 
-CLASSIFIERS = [DCDClassifier(), MPUClassifier(), MPUClassifier(schedule="paper", gap=2.0)]
+CLASSIFIERS = [DCDClassifier(), MPUClassifier(), MPUClassifier(schedule="paper", dead_zone=2.0)]
 
 
 def random_problem(seed, weighted=False):
@@ -45,18 +46,10 @@ def test_the_best_margin_is_bracketed(seed, C, rho, weighted, epsilon, classifie
     assert certificate.verify(X, sides, sample_weight=weight)
 
 
-@given(st.integers(0, 2**31), st.integers(2, 30), st.integers(1, 5), st.sampled_from(CLASSIFIERS))
+@given(separable_problems(), st.sampled_from(CLASSIFIERS))
 @settings(max_examples=60)
-def test_the_hard_margin_is_bracketed_too(seed, m, d, classifier):
-    """Separable by construction, with a known lower bound of the best margin."""
-    random = np.random.default_rng(seed)
-    u = random.normal(size=d + 1)
-    u /= np.linalg.norm(u)
-    X = random.normal(size=(m, d))
-    scores = X @ u[:-1] + u[-1]
-    X, sides = X[abs(scores) > 0.1], np.sign(scores[abs(scores) > 0.1]).astype(np.int8)
-    assume(len(set(sides)) == 2)
-    known = (sides * (X @ u[:-1] + u[-1])).min()
+def test_the_hard_margin_is_bracketed_too(problem, classifier):
+    X, sides, known = problem
     certificate = (
         classifier.set_params(C=np.inf, epsilon=0.01, fit_intercept=True, intercept_scaling=1.0, random_state=0)
         .fit(X, sides)
@@ -73,7 +66,7 @@ def test_its_own_rule_may_end_it_above_epsilon(breast_cancer, recwarn):
     classifier = DCDClassifier(0.5, stop="convergence", random_state=0).fit(X, y)
     assert classifier.stop_reason_ == "converged"
     classifier = DCDClassifier(1e-13, stop="convergence", random_state=0).fit(X, y)
-    assert classifier.stop_reason_ == "own rule"
+    assert classifier.stop_reason_ == "own_rule"
     assert not classifier.certificate_.achieved
     assert classifier.certificate_.gap < 1e-6
     assert not recwarn.list
@@ -95,7 +88,7 @@ def test_limits_are_kept_and_leave_a_certificate(classifier, updates, breast_can
 
 
 @pytest.mark.parametrize("classifier", [DCDClassifier(), MPUClassifier()])
-def test_classes_that_cannot_be_separated_are_told(classifier):
+def test_classes_that_cannot_be_separated_are_reported(classifier):
     X, y = np.array([[1.0], [1.0], [2.0], [0.0]]), [0, 1, 1, 0]
     classifier.set_params(C=np.inf, epsilon=0.01, fit_intercept=True, intercept_scaling=1.0, random_state=0)
     with pytest.warns(ConvergenceWarning, match="not separable"):

@@ -24,10 +24,10 @@ schedules = st.builds(
 
 def core_run(X, sides, rho, C, step, schedule, seed, hinge=False, seconds=0.0, passes=PASSES):
     problem = _core.Problem(sides, rho, C, C, hinge=hinge)
-    trainer = _core.DualTrainer(_core.pack(_core.dense(X)), problem, step, schedule, 0.01, 0.0, seed)
+    trainer = _core.DualTrainer(_core.pack(_core.dense(X)), problem, step, schedule, 0.01, 0.0, False, seed)
     trainer.record_updates()
     event = _core.Event.slice_over
-    while trainer.full_passes < passes and event in (_core.Event.slice_over, _core.Event.full_pass):
+    while trainer.full_passes < passes and event in (_core.Event.slice_over, _core.Event.check_due):
         event = trainer.advance(seconds)
     return trainer, event
 
@@ -58,7 +58,7 @@ def test_mpu_makes_the_same_updates(problem, schedule, b, seed):
 @settings(max_examples=200)
 def test_mpu_with_the_hinge_makes_the_same_updates(problem, schedule, C, seed):
     X, sides, rho, _ = problem
-    assume((np.abs(X).sum(axis=1) + rho > 0).all())  # else a pattern would be learned for ever
+    assume((np.abs(X).sum(axis=1) + rho > 0).all())  # else a pattern would be learned forever
     trainer, event = core_run(X, sides, rho, C, _core.MarginUnlearning(40, 96), schedule, seed, hinge=True)
     Y = extended_patterns(X, sides, rho, 0.0)
     run = reference.DualRun(Y, sides, reference.MarginUnlearning(40, 96), schedule, seed, most=C * 88)
@@ -108,11 +108,11 @@ def test_slices_do_not_matter(breast_cancer):
         for seconds in (0.0, 1e-5, 10.0):
             problem = _core.Problem(sides, 1.0, 1.0, 1.0)
             rows = _core.pack(_core.dense(X))
-            trainer = _core.DualTrainer(rows, problem, step, _core.GainSchedule(), 0.01, 0.0, 7)
+            trainer = _core.DualTrainer(rows, problem, step, _core.GainSchedule(), 0.01, 0.0, False, 7)
             while trainer.updates < 20_000:
                 trainer.advance(seconds, 20_000)
                 if seconds == 1e-5 and trainer.updates > 0:
-                    trainer.check()  # looking changes nothing either
+                    trainer.check()  # a check changes nothing either
             runs.append(trainer.dual_weights())
         assert np.array_equal(runs[0], runs[1])
         assert np.array_equal(runs[0], runs[2])

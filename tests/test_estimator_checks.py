@@ -1,25 +1,33 @@
-"""Every scikit-learn estimator check."""
+"""Every scikit-learn estimator check, forevery algorithm of the registry under every name it has."""
 
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from dynmargin import (
-    ALMAClassifier,
-    CRAMMAClassifier,
     DCDClassifier,
-    DecompositionSVMClassifier,
-    MarginPerceptronClassifier,
-    MargitronClassifier,
     MaxMarginClassifier,
-    MICRAClassifier,
+    MaxMarginClassifierCV,
     MPUClassifier,
     NewtonClassifier,
     PDMClassifier,
-    PDMClassifierCV,
-    PerceptronClassifier,
-    PFMClassifier,
-    ROMMAClassifier,
 )
+from dynmargin.algorithms.registry import NAMES
+from dynmargin.comparison.compare import make
+
+# Ways to fit that are not the default of any name.
+SPECIAL = [
+    DCDClassifier(stop="convergence"),
+    MPUClassifier(schedule="paper", stop="convergence"),
+    PDMClassifier(schedule="paper", stop="convergence"),
+    PDMClassifier(keep_counts=False),
+    PDMClassifier(multi_class="joint"),
+    PDMClassifier(multi_class="joint", stop="convergence"),
+    MaxMarginClassifier(algorithm="pdm"),
+    MaxMarginClassifier(loss="hinge"),
+    MaxMarginClassifier(epsilon=1e-9),
+    MaxMarginClassifierCV(Cs=[0.1, 1.0], cv=3),
+    NewtonClassifier(epsilon=1e-9),
+]
 
 # These compare a weighted with a repeated fit to 1e-7, which an algorithm that stops at epsilon cannot meet;
 # `test_weights.py` takes their place.
@@ -31,35 +39,7 @@ EXPECTED_FAILURES = {
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(
-    [
-        DCDClassifier(),
-        DCDClassifier(stop="convergence"),
-        DCDClassifier(loss="hinge"),
-        DecompositionSVMClassifier(),
-        MPUClassifier(),
-        MPUClassifier(loss="hinge"),
-        MPUClassifier(schedule="paper", stop="convergence"),
-        PDMClassifier(),
-        PDMClassifier(eta=8),
-        PDMClassifier(schedule="paper", stop="convergence"),
-        PDMClassifierCV(Cs=[0.1, 1.0], cv=3),
-        PDMClassifier(keep_counts=False),
-        PDMClassifier(multi_class="joint"),
-        PDMClassifier(multi_class="joint", stop="convergence"),
-        PFMClassifier(),
-        MaxMarginClassifier(algorithm="pdm"),
-        MaxMarginClassifier(epsilon=1e-9),
-        NewtonClassifier(epsilon=1e-9),
-        PerceptronClassifier(),
-        MarginPerceptronClassifier(),
-        MargitronClassifier(),
-        MargitronClassifier(growth="norm"),
-        ROMMAClassifier(),
-        ROMMAClassifier(aggressive=False),
-        ALMAClassifier(),
-        CRAMMAClassifier(),
-        MICRAClassifier(),
-    ],
+    [*map(make, NAMES), *SPECIAL],
     expected_failed_checks=lambda estimator: {} if estimator.epsilon == 1e-9 else EXPECTED_FAILURES,
 )
 def test_estimator_check(estimator, check):

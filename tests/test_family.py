@@ -5,16 +5,16 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import assume, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from interrupts import ctrl_c_at
-from reference.optimum import best_soft_margin
-from reference.patterns import extended_patterns
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
+from strategies import separable_problems, soft_problems
 
 from dynmargin import (
     ALMAClassifier,
+    BinaryProblem,
     CRAMMAClassifier,
     MarginPerceptronClassifier,
     MargitronClassifier,
@@ -25,11 +25,9 @@ from dynmargin import (
     ROMMAClassifier,
     _core,
 )
-from dynmargin.algorithms.margitron import bootstrapped_rules, margitron_rule
-from dynmargin.matrix import as_matrix
-from dynmargin.problem import BinaryProblem
-from dynmargin.schedule import Schedule
-from dynmargin.task import Task
+from dynmargin.algorithms.perceptrons import bootstrapped_rules, margitron_rule, start
+from dynmargin.problem.matrix import as_matrix
+from dynmargin.problem.packed import PackedProblem
 from dynmargin.theory import (
     alma_update_bound,
     margitron_threshold,
@@ -37,7 +35,7 @@ from dynmargin.theory import (
     perceptron_update_bound,
     romma_update_bound,
 )
-from dynmargin.training import Plan
+from dynmargin.training.request import Request
 
 FAMILY = [
     PerceptronClassifier(),
@@ -56,31 +54,6 @@ family = pytest.mark.parametrize("classifier", FAMILY, ids=str)
 accurate = pytest.mark.parametrize("classifier", ACCURATE, ids=str)
 
 
-@st.composite
-def soft_problems(draw):
-    """Rows, sides and C, with R and the best margin in the extended space."""
-    random = np.random.default_rng(draw(st.integers(0, 2**31)))
-    X = random.normal(size=(draw(st.integers(2, 25)), draw(st.integers(1, 4)))) * 10.0 ** draw(st.integers(-1, 1))
-    sides = np.where(X[:, 0] + X.std() * random.normal(size=len(X)) > 0, 1, -1)
-    assume(len(set(sides)) == 2)
-    C = draw(st.sampled_from([0.05, 1.0, 20.0]))
-    R = np.linalg.norm(extended_patterns(X, sides, 1.0, 1 / np.sqrt(2 * C)), axis=1).max()
-    best = best_soft_margin(X, sides, 1.0, 2 * C)
-    assume(R / best < 300)  # so that no run takes long
-    return X, sides, C, R, best
-
-
-@st.composite
-def separable_problems(draw):
-    random = np.random.default_rng(draw(st.integers(0, 2**31)))
-    u = random.normal(size=draw(st.integers(2, 5)))
-    X = random.normal(size=(draw(st.integers(4, 30)), len(u) - 1))
-    scores = (X @ u[:-1] + u[-1]) / np.linalg.norm(u)
-    X, scores = X[abs(scores) > 0.1], scores[abs(scores) > 0.1]
-    assume(len(set(np.sign(scores))) == 2)
-    return X, np.sign(scores).astype(int), abs(scores).min()
-
-
 @family
 @given(problem=soft_problems(), epsilon=st.sampled_from([0.3, 0.05, 0.01]))
 @settings(max_examples=40)
@@ -92,7 +65,7 @@ def test_the_certificate_brackets_the_best_margin(classifier, problem, epsilon):
     assert certificate.upper_bound >= best * (1 - 1e-9)
     assert certificate.directional_margin <= best * (1 + 1e-9)
     assert certificate.verify(X, sides).verdict == "proven"
-    assert fitted.stop_reason_ == ("certificate" if certificate.achieved else "own rule")
+    assert fitted.stop_reason_ == ("certificate" if certificate.achieved else "own_rule")
 
 
 @family
@@ -106,7 +79,7 @@ def test_separable_rows_are_separated(classifier, problem):
     assert certificate.upper_bound >= known * (1 - 1e-9)
     assert certificate.verify(X, sides)
     assert fitted.score(X, sides) == 1
-    assert fitted.stop_reason_ in ("certificate", "own rule")
+    assert fitted.stop_reason_ in ("certificate", "own_rule")
 
 
 @accurate
@@ -123,7 +96,7 @@ def test_the_accuracy_asked_for_is_reached(classifier, problem, epsilon):
 
 
 def converged(classifier, problem):
-    """Run to convergence; give the fitted classifier, R and the best margin."""
+    """Run to convergence; return the fitted classifier, R and the best margin."""
     X, sides, C, R, best = problem
     fitted = classifier.set_params(C=C, stop="convergence", random_state=0).fit(X, sides)
     assert fitted.stop_reason_ == "converged"
@@ -156,11 +129,11 @@ def test_alma_keeps_to_its_theory(problem, alpha):
 
 @given(soft_problems(), st.sampled_from([CRAMMAClassifier(), MICRAClassifier()]), st.sampled_from([0.5, 2.0]))
 @settings(max_examples=60)
-def test_cramma_and_micra_converge_above_their_threshold(problem, classifier, beta):
-    fitted, R, best = converged(clone(classifier).set_params(beta=beta), problem)
+def test_cramma_and_micra_converge_above_their_threshold(problem, classifier, threshold):
+    fitted, R, best = converged(clone(classifier).set_params(threshold=threshold), problem)
     t = fitted.n_updates_
-    assert fitted.certificate_.directional_margin > beta * R / t**0.5 * (1 - 1e-9)
-    assert t > (beta * R / best) ** 2  # not before the threshold has fallen below the best margin
+    assert fitted.certificate_.directional_margin > threshold * R / t**0.5 * (1 - 1e-9)
+    assert t > (threshold * R / best) ** 2  # not before the threshold has fallen below the best margin
 
 
 @pytest.mark.parametrize("growth", ["updates", "norm"])
@@ -182,9 +155,10 @@ def test_the_margitron_keeps_to_its_theory(growth, problem, epsilon, slack):
 def test_the_bootstrapped_margitron_keeps_to_the_theory_of_every_rule_it_takes(growth, problem, epsilon):
     X, sides, C, R, best = problem
     matrix = as_matrix(X)
-    task = Task(matrix, _core.pack(matrix), BinaryProblem(1, C, C, 1.0), sides)
-    trainer = task.trainer(margitron_rule(0.0, 1.0, growth), Schedule().for_other_rules(), 0)
-    rules, chosen = bootstrapped_rules(trainer, task.R, Plan(epsilon, "convergence", "fast", 0), growth), []
+    packed = PackedProblem(matrix, _core.pack(matrix), BinaryProblem(1, C, C, 1.0), sides)
+    request = Request(epsilon, stop="convergence")
+    trainer = start(packed, margitron_rule(0.0, 1.0, growth), request)
+    rules, chosen = bootstrapped_rules(trainer, packed.R, request, growth), []
     bound = perceptron_update_bound(R, best)
     while True:
         while trainer.advance(1.0) is not _core.Event.converged:
@@ -204,7 +178,7 @@ def accuracy_of(rule):
 
 
 def test_a_bad_bound_still_gives_a_margin(breast_cancer):
-    """A bound far too large would take for ever: the margitron is stopped, and its certificate is as true as ever."""
+    """A bound far too large would take forever: the margitron is stopped, and its certificate is as true as ever."""
     X, y = breast_cancer
     with pytest.warns(ConvergenceWarning, match="max_updates"):
         fitted = MargitronClassifier(1e-6, gamma_bound=1e9, max_updates=10_000, random_state=0).fit(X, y)
@@ -219,9 +193,9 @@ def test_a_bad_bound_still_gives_a_margin(breast_cancer):
         MargitronClassifier(gamma_bound=0.05),
         ROMMAClassifier(aggressive=False),
         ALMAClassifier(alpha=0.9),
-        CRAMMAClassifier(beta=0.1),
-        MICRAClassifier(beta=0.1),
-        PFMClassifier(0.05),
+        CRAMMAClassifier(threshold=0.1),
+        MICRAClassifier(threshold=0.1),
+        PFMClassifier(beta=0.05),
     ],
     ids=str,
 )
@@ -230,7 +204,7 @@ def test_ending_by_its_own_rule_is_no_reason_to_warn(breast_cancer, classifier):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         fitted = classifier.set_params(epsilon=1e-3, random_state=0).fit(X, y)
-    assert fitted.stop_reason_ == "own rule"
+    assert fitted.stop_reason_ == "own_rule"
     assert not fitted.certificate_.achieved
     assert fitted.certificate_.verify(X, y)
 
@@ -253,7 +227,7 @@ def test_limits_are_kept(breast_cancer, classifier):
 @family
 def test_ctrl_c_leaves_a_usable_model(digits, classifier, monkeypatch):
     X, y = digits
-    monkeypatch.setattr("dynmargin.training.last_interrupt", -np.inf)
+    monkeypatch.setattr("dynmargin.training.run.last_interrupt", -np.inf)
     with ctrl_c_at(1), pytest.warns(ConvergenceWarning, match="interrupted"):
         fitted = clone(classifier).set_params(epsilon=1e-9, random_state=0, verbose=1).fit(X, y % 2)
     assert fitted.stop_reason_ == "interrupted"
@@ -308,7 +282,7 @@ def test_the_solution_is_that_of_pdm(breast_cancer, classifier):
     ],
 )
 @family
-def test_what_cannot_be_separated_is_told(X, y, classifier):
+def test_what_cannot_be_separated_is_reported(X, y, classifier):
     classifier = clone(classifier).set_params(C=np.inf, fit_intercept=False, random_state=0)
     with pytest.warns(ConvergenceWarning, match=r"no margin above|hardly move"):
         fitted = classifier.fit(X, y)
@@ -335,7 +309,7 @@ def test_convergence_is_not_waited_for_where_there_is_none(rng, classifier):
         (MargitronClassifier(gamma_bound=-1.0), "gamma_bound"),
         (ROMMAClassifier(aggressive="yes"), "aggressive"),
         (ALMAClassifier(alpha=0.0), "alpha"),
-        (CRAMMAClassifier(eta=0.0), "eta"),
+        (CRAMMAClassifier(rate=0.0), "rate"),
         (MICRAClassifier(zeta=1.0), "zeta"),
         (PerceptronClassifier(epsilon=0.0), "epsilon"),
     ],

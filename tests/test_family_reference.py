@@ -1,4 +1,4 @@
-"""The core makes the same updates as the plain NumPy reference, for every member of the family."""
+"""The core makes the same updates as the plain NumPy reference, forevery member of the family."""
 
 from contextlib import suppress
 
@@ -8,20 +8,17 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from reference import rescaling
 from reference.patterns import extended_patterns
-from reference.presentation import Run
 from reference.rules import ConstantThreshold, MargitronNorm, MargitronUpdates
-from test_reference import ONGOING, PASSES, UPDATES, agree, core_run, problems, schedules
+from test_reference import ONGOING, PASSES, UPDATES, make_the_same_updates, problems, schedules
 
 from dynmargin import Schedule, _core
+from dynmargin.algorithms.pdm import to_core
 
 
 @given(problems(), schedules, st.sampled_from([0.0, 0.5, 3.0, 200.0]), st.integers(0, 2**40))
 @settings(max_examples=300)
 def test_the_perceptron_makes_the_same_updates(problem, schedule, b, seed):
-    trainer, _ = core_run(problem, _core.ConstantThreshold(b), schedule, seed)
-    reference = Run(extended_patterns(*problem), problem[1], ConstantThreshold(b), schedule, seed, UPDATES)
-    reference.run(PASSES)
-    agree(trainer, reference)
+    make_the_same_updates(problem, _core.ConstantThreshold(b), ConstantThreshold(b), schedule, seed)
 
 
 @pytest.mark.parametrize("growth", ["Updates", "Norm"])
@@ -38,10 +35,7 @@ def test_the_margitron_makes_the_same_updates(growth, problem, schedule, b, powe
         "Updates": (_core.MargitronUpdates, MargitronUpdates),
         "Norm": (_core.MargitronNorm, MargitronNorm),
     }[growth]
-    trainer, _ = core_run(problem, core_rule(b, power), schedule, seed)
-    reference = Run(extended_patterns(*problem), problem[1], rule(b, power), schedule, seed, UPDATES)
-    reference.run(PASSES)
-    agree(trainer, reference)
+    make_the_same_updates(problem, core_rule(b, power), rule(b, power), schedule, seed)
 
 
 @st.composite
@@ -57,10 +51,10 @@ def compare(problem, core_rule, rule, schedule, seed, well_conditioned=lambda re
     X, sides, rho, delta = problem
     C = np.inf if delta == 0 else 1 / (2 * delta**2)
     trainer = _core.RescalingTrainer(
-        _core.pack(_core.dense(X)), _core.Problem(sides, rho, C, C), core_rule, schedule.to_core(), seed
+        _core.pack(_core.dense(X)), _core.Problem(sides, rho, C, C), core_rule, to_core(schedule), 1.0, seed
     )
     trainer.record_updates()
-    event = _core.Event.full_pass
+    event = _core.Event.check_due
     while trainer.full_passes < PASSES and event in ONGOING:
         event = trainer.advance(1.0, UPDATES)
     reference = rescaling.RescalingRun(extended_patterns(*problem), sides, rule, schedule, seed, UPDATES)
@@ -70,7 +64,7 @@ def compare(problem, core_rule, rule, schedule, seed, well_conditioned=lambda re
     if trainer.full_passes == PASSES and trainer.updates < UPDATES:  # stopped at the end of the last full pass
         reference.updates = reference.updates[: reference.at_full_pass[PASSES - 1][0]]
     else:
-        np.testing.assert_allclose(trainer.coefficients(), reference.coefficients, rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(trainer.support()[1], reference.coefficients, rtol=1e-6, atol=1e-9)
     ours, theirs = (list(zip(*updates, strict=True)) for updates in (trainer.recorded_updates, reference.updates))
     assert ours[0] == theirs[0]
     np.testing.assert_allclose(ours[1], theirs[1], rtol=1e-6)
@@ -90,7 +84,7 @@ def test_romma_makes_the_same_updates(problem, schedule, bound, seed):
     assume(problem[0].shape[1] > 1 or problem[2] > 0 or problem[3] > 0)  # on a line all patterns are parallel
     trainer = compare(problem, _core.Romma(bound), rescaling.Romma(bound), schedule, seed, well_conditioned)
     # The coefficients add up to ‖a‖², so that ‖a‖ / sum is ROMMA's own upper bound 1 / ‖a‖.
-    Y, coefficients = extended_patterns(*problem), trainer.coefficients()
+    Y, coefficients = extended_patterns(*problem), trainer.support()[1]
     assert np.sum((coefficients @ Y) ** 2) == pytest.approx(coefficients.sum(), rel=1e-6)
     assert trainer.check().upper_bound == pytest.approx(1 / np.sqrt(coefficients.sum()), rel=1e-6)
 
@@ -112,16 +106,16 @@ def test_alma_makes_the_same_updates(problem, schedule, alpha, seed):
     st.integers(0, 2**40),
 )
 @settings(max_examples=300)
-def test_cramma_and_micra_make_the_same_updates(problem, schedule, beta, power, eta, zeta, seed):
+def test_cramma_and_micra_make_the_same_updates(problem, schedule, threshold, power, rate, zeta, seed):
     R = longest(problem)
-    rule = (beta * R, power, eta, zeta, R)
+    rule = (threshold * R, power, rate, zeta, R)
     compare(problem, _core.MistakeControlled(*rule), rescaling.MistakeControlled(*rule), schedule, seed)
 
 
 def breast_cancer_run(breast_cancer, rule, seconds):
     X, y = breast_cancer
     problem = _core.Problem(np.where(y == 1, 1, -1).astype(np.int8), 1.0, 1.0, 1.0)
-    trainer = _core.RescalingTrainer(_core.pack(_core.dense(X)), problem, rule, Schedule().to_core(), 7)
+    trainer = _core.RescalingTrainer(_core.pack(_core.dense(X)), problem, rule, to_core(Schedule()), 0.01, 7)
     event = _core.Event.slice_over
     while event in ONGOING:
         event = trainer.advance(seconds, 30_000)
@@ -134,14 +128,14 @@ def breast_cancer_run(breast_cancer, rule, seconds):
 def test_slices_do_not_matter(breast_cancer):
     runs = [breast_cancer_run(breast_cancer, _core.Romma(0.999), seconds) for seconds in (0.0, 1e-5, 10.0)]
     for run in runs[1:]:
-        assert np.array_equal(run.coefficients(), runs[0].coefficients())
+        assert np.array_equal(run.support()[1], runs[0].support()[1])
 
 
 def test_the_scale_is_taken_in_before_it_underflows(breast_cancer):
     """With a rate of 1 every update about halves what was there: without that, 30,000 of them would end at zero."""
     X, y = breast_cancer
     trainer = breast_cancer_run(breast_cancer, _core.MistakeControlled(1e6, 0.01, 1.0, 0.0, 20.0), 1.0)
-    coefficients = trainer.coefficients()
+    coefficients = trainer.support()[1]
     Y = extended_patterns(X, np.where(y == 1, 1, -1), 1.0, np.sqrt(0.5))
     assert np.linalg.norm(coefficients @ Y) == pytest.approx(1, rel=1e-9)
     assert trainer.check().upper_bound == pytest.approx(1 / coefficients.sum(), rel=1e-9)

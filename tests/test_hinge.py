@@ -5,23 +5,24 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from forgery import reforged
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from reference.exact import dot, fractions
 from reference.patterns import extended_patterns
 from sklearn.svm import LinearSVC
 
-from dynmargin import DCDClassifier, MPUClassifier, PDMClassifier, SparseCounts, _core
-from dynmargin.certificate import _digest_witnesses
+from dynmargin import (
+    DCDClassifier,
+    MaxMarginClassifier,
+    MaxMarginClassifierCV,
+    MPUClassifier,
+    PDMClassifier,
+    SparseCounts,
+    _core,
+)
 
 CLASSIFIERS = [DCDClassifier(loss="hinge"), MPUClassifier(loss="hinge")]
-
-
-def fractions(values):
-    return [Fraction(float(v)) for v in values]
-
-
-def dot(a, b):
-    return sum((x * y for x, y in zip(a, b, strict=True)), Fraction(0))
 
 
 @st.composite
@@ -38,7 +39,7 @@ def test_the_objective_of_weights_is_enclosed(problem, C, rho):
     X, sides, weight, random = problem
     w, b = random.normal(size=X.shape[1]), random.normal() if rho else 0.0
     core = _core.Problem(sides, rho, C, C, weight, hinge=True)
-    value, error = _core.margin_of_weights(_core.dense(X), core, w, b)
+    value, error = core.margin_of_weights(_core.dense(X), w, b)
     scores = [int(side) * (dot(fractions(w), fractions(x)) + Fraction(b)) for side, x in zip(sides, X, strict=True)]
     twice = dot(fractions(w), fractions(w)) + ((Fraction(b) / Fraction(rho)) ** 2 if rho else 0)
     twice += 2 * Fraction(C) * dot(fractions(weight), [max(Fraction(0), 1 - s) for s in scores])
@@ -55,7 +56,7 @@ def test_the_dual_value_of_counts_is_enclosed(problem, C, rho):
     assume(counts.any())
     support = np.flatnonzero(counts)
     core = _core.Problem(sides, rho, C, C, weight, hinge=True)
-    value, error = _core.bound_of_counts(_core.dense(X), core, support, counts[support])
+    value, error = core.bound_of_counts(_core.dense(X), support, counts[support])
     signed = [int(n) * int(side) for n, side in zip(counts, sides, strict=True)]
     a = [sum((n * Fraction(float(x)) for n, x in zip(signed, column, strict=True)), Fraction(0)) for column in X.T]
     norm2, t = dot(a, a) + (sum(signed) * Fraction(rho)) ** 2, int(counts.sum())
@@ -116,21 +117,15 @@ def test_the_hinge_without_slacks_is_the_squared_hinge(rng):
         assert hard.loss == "squared_hinge"
         assert hard.margin == pytest.approx(soft.margin, rel=1e-3)
         assert hard.upper_bound == pytest.approx(soft.upper_bound, rel=1e-3)
-    dear = DCDClassifier(1e-3, C=1e4, loss="hinge", fit_intercept=False, random_state=0).fit(explicit, sides)
-    assert dear.certificate_.achieved
-    assert dear.certificate_.margin == pytest.approx(soft.margin, rel=1e-3)
+    expensive = DCDClassifier(1e-3, C=1e4, loss="hinge", fit_intercept=False, random_state=0).fit(explicit, sides)
+    assert expensive.certificate_.achieved
+    assert expensive.certificate_.margin == pytest.approx(soft.margin, rel=1e-3)
 
 
 @pytest.fixture(scope="module")
 def trained(breast_cancer):
     X, y = breast_cancer
     return X, y, DCDClassifier(loss="hinge", random_state=0).fit(X, y).certificate_
-
-
-def reforged(certificate, **changes):
-    forged = replace(certificate, **changes)
-    digest = _digest_witnesses(forged.problem, forged.weights, forged.intercept, forged.counts)
-    return replace(forged, witness_digest=digest)
 
 
 def test_the_text_names_the_duality_gap(trained):
@@ -151,6 +146,30 @@ def test_a_forgery_is_found_out(trained):
     counts = certificate.counts
     heavy = SparseCounts(counts.indices, np.where(np.arange(counts.nnz) == 0, 2**50, counts.data // 4), counts.shape)
     assert reforged(certificate, counts=heavy).verify(X, y).verdict == "not proven"
+
+
+def test_the_front_door_takes_the_hinge_to_an_algorithm_that_has_it(breast_cancer):
+    X, y = breast_cancer
+    chosen = MaxMarginClassifier(loss="hinge", random_state=0).fit(X, y)
+    assert chosen.algorithm_ == "dcd: the loss is the hinge"
+    assert chosen.certificate_.loss == chosen.to_sklearn().loss == "hinge"
+    assert np.array_equal(chosen.coef_, DCDClassifier(loss="hinge", random_state=0).fit(X, y).coef_)
+    asked = MaxMarginClassifier(loss="hinge", algorithm="dcd", random_state=0).fit(X, y)
+    assert np.array_equal(chosen.coef_, asked.coef_)
+    by_validation = MaxMarginClassifierCV(Cs=[0.1, 1.0], cv=3, loss="hinge", random_state=0).fit(X, y)
+    assert by_validation.certificate_.loss == "hinge"
+    assert by_validation.certificate_.verify(X, y)
+
+
+@pytest.mark.parametrize("algorithm", ["newton", "pdm"])
+@pytest.mark.parametrize("make", [MaxMarginClassifier, MaxMarginClassifierCV])
+def test_the_front_door_refuses_the_hinge_where_an_algorithm_does_not_have_it(
+    breast_cancer, make, algorithm, monkeypatch
+):
+    """Before anything is trained: PDM would never end."""
+    monkeypatch.setattr("dynmargin.classifiers.cv.fit_folds", lambda *_: pytest.fail("the folds are trained"))
+    with pytest.raises(ValueError, match=f"algorithm='{algorithm}' needs loss='squared_hinge'"):
+        make(loss="hinge", algorithm=algorithm).fit(*breast_cancer)
 
 
 def test_the_hinge_needs_a_price():

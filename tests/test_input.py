@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dynmargin import PDMClassifier, PFMClassifier, _core
-from dynmargin.matrix import as_matrix
+from dynmargin.problem.matrix import as_matrix
 
 
 def read_only_memmap(tmp_path, X):
@@ -173,7 +173,7 @@ def test_bad_parameters_are_refused(parameters, message):
 @pytest.mark.parametrize("beta", [0.0, -1.0, [0.1, 0.1], [[0.1]], [-0.1], [np.nan], np.inf])
 def test_bad_betas_are_refused(beta):
     with pytest.raises(ValueError, match="beta"):
-        PFMClassifier(beta).fit(X2, y2)
+        PFMClassifier(beta=beta).fit(X2, y2)
 
 
 @pytest.mark.parametrize(

@@ -25,13 +25,12 @@ from dynmargin import (
     MarginDisplay,
     PDMClassifier,
     _core,
-    liblinear_file,
     load,
     read_libsvm,
 )
 from dynmargin.cli.main import main
-from dynmargin.foreign_weights import best_scale
-from dynmargin.matrix import as_matrix
+from dynmargin.model import liblinear_file
+from dynmargin.problem.matrix import as_matrix
 
 
 def joint(epsilon=0.01, **parameters):
@@ -99,7 +98,7 @@ def test_the_hard_margin_is_bracketed_too(seed, K, epsilon):
     assert (classifier.predict(X) == y).all()
 
 
-def test_what_cannot_be_separated_is_said(rng):
+def test_what_cannot_be_separated_is_reported(rng):
     X, y = rng.normal(size=(300, 2)), rng.integers(0, 3, 300)
     with pytest.warns(ConvergenceWarning, match="not separable"):
         classifier = joint(C=np.inf, margin_floor=0.01).fit(X, y)
@@ -113,8 +112,8 @@ def joint_margin(X, certificate, y, coef, intercept):
     sides = problem.sides(y, None)
     margins = problem.margins(np.asarray(X @ coef.T) + intercept, y)
     norm2 = (coef**2).sum() + (intercept**2).sum() / problem.rho**2
-    scale = best_scale(margins, norm2, 2 * np.array(problem.costs)[sides - 1])
-    return _core.margin_of_weights(as_matrix(X), problem.to_core(sides), coef * scale, intercept * scale)[0]
+    scale = _core.best_scale(margins, 2 * np.array(problem.costs)[sides - 1], norm2)
+    return problem.to_core(sides).margin_of_weights(as_matrix(X), coef * scale, intercept * scale)[0]
 
 
 def compare_with_linear_svc(X, y, C, tolerance, **options):
@@ -191,7 +190,7 @@ def test_containers_threads_and_slices_do_not_matter(jointly_trained, monkeypatc
     assert np.array_equal(joint().fit(sp.csr_array(X), y).coef_, classifier.coef_)
     assert np.array_equal(joint(n_jobs=2).fit(np.asfortranarray(X), y).coef_, classifier.coef_)
     assert np.array_equal(joint(max_time=1e6).fit(X.astype(np.float32), y).coef_, classifier.coef_)
-    monkeypatch.setattr("dynmargin.training.SLICE_SECONDS", 0.0)
+    monkeypatch.setattr("dynmargin.training.run.SLICE_SECONDS", 0.0)
     assert np.array_equal(joint().fit(X, y).coef_, classifier.coef_)
 
 
@@ -256,7 +255,7 @@ def test_scikit_learn_sees_the_model_of_the_moment(digits):
     assert classifier.certificate_.verify(X, y)
 
 
-def test_what_is_not_to_be_had_is_said(digits):
+def test_what_is_not_available_is_refused_in_words(digits):
     X, y = digits[0][:300], digits[1][:300]
     with pytest.raises(ValueError, match="use multi_class='joint'"):
         PDMClassifier(multi_class="crammer_singer").fit(X, y)
@@ -311,7 +310,7 @@ def test_the_command_line(jointly_trained, tmp_path, capsys):
     np.savez(rows, X=X, y=y.astype(float))
     assert main(["train", str(rows), str(model), "--multi-class", "joint", "-c", "0.1", "-w3", "2"]) == 0
     said = capsys.readouterr().out
-    assert said.startswith("pdm (for a joint margin): ")
+    assert said.startswith("pdm: the margin is joint; ")
     assert "\njoint margin " in said
     assert main(["verify", str(model), str(rows)]) == 0
     assert "the joint margin is at least" in capsys.readouterr().out
@@ -325,7 +324,7 @@ def test_the_command_line(jointly_trained, tmp_path, capsys):
     assert main(["convert", str(model), str(tmp_path / "model.txt")]) == 0
     assert (tmp_path / "model.txt").read_text().startswith("solver_type MCSVM_CS")
     assert main(["train", str(rows), str(model), "--multi-class", "joint", "--algorithm", "newton"]) == 3
-    assert "pdm and pdm-succ, not newton" in capsys.readouterr().err
+    assert "needs one of pdm, pdm-succ, auto, not newton" in capsys.readouterr().err
     assert main(["train", str(rows), str(model), "--multi-class", "joint", "--algorithm", "pdm-succ", "-q"]) == 0
     assert main(["train", str(rows), "--multi-class", "joint", "-v", "3", "-q"]) == 0
 

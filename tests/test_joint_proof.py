@@ -6,17 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from forgery import reforged
 
 import dynmargin
 from dynmargin import JointCertificate, SparseCounts, load, read_libsvm
-from dynmargin.certificate import _digest_witnesses
-
-
-def reforged(certificate, **changes):
-    """A forgery whose digest fits: the proof must not rest on digests."""
-    forged = replace(certificate, **changes)
-    digest = _digest_witnesses(forged.problem, forged.weights, forged.intercept, forged.counts)
-    return replace(forged, witness_digest=digest)
 
 
 def test_forgeries_are_found_out(jointly_trained):
@@ -47,7 +40,7 @@ def test_forgeries_are_found_out(jointly_trained):
     assert reforged(certificate, weights=hidden).verify(X, y).verdict == "not proven"
 
 
-def test_other_data_is_told(jointly_trained):
+def test_other_data_is_recognised(jointly_trained):
     X, y, classifier = jointly_trained
     certificate = classifier.certificate_
     changed = X.copy()

@@ -12,12 +12,14 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from reference.exact import dot, fractions
 from reference.joint import JointRun, joint_patterns
 from reference.rules import DynamicMargin
-from test_reference import ONGOING, PASSES, UPDATES, agree, schedules
+from test_reference import ONGOING, PASSES, UPDATES, agree, converges, schedules
 
 from dynmargin import Schedule, _core
-from dynmargin.matrix import as_matrix
+from dynmargin.algorithms.pdm import to_core
+from dynmargin.problem.matrix import as_matrix
 
 accuracies = st.sampled_from([1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4, 1.0])
 
@@ -39,7 +41,7 @@ def joint_run(problem, eps, schedule, seed, max_updates=UPDATES, seconds=1.0, sp
     X, y, K, rho, delta = problem
     rows = _core.pack(as_matrix(sp.csr_array(X)) if sparse else _core.dense(X))
     problem = core_problem(y, K, rho, delta)
-    trainer = _core.JointTrainer(rows, problem, _core.DynamicMargin(eps), schedule.to_core(), seed)
+    trainer = _core.JointTrainer(rows, problem, _core.DynamicMargin(eps), to_core(schedule), 1.0, seed)
     trainer.record_updates()
     event = _core.Event.slice_over
     while trainer.full_passes < PASSES and event in ONGOING:
@@ -70,7 +72,8 @@ def test_two_classes_are_the_two_class_problem(problem, schedule, eps, seed):
         _core.pack(_core.dense(X)),
         _core.Problem(np.where(y == 1, 1, -1).astype(np.int8), rho, C, C),
         _core.DynamicMargin(eps),
-        plain.to_core(),
+        to_core(plain),
+        1.0,
         seed,
     )
     binary.record_updates()
@@ -87,12 +90,12 @@ def test_the_counts_of_a_check_prove_its_upper_bound(problem, schedule, seed):
     """Also where states were mixed."""
     X, y, K, rho, delta = problem
     rows, core = _core.pack(_core.dense(X)), core_problem(y, K, rho, delta)
-    trainer = _core.JointTrainer(rows, core, _core.DynamicMargin(1 / 64), schedule.to_core(), seed)
+    trainer = _core.JointTrainer(rows, core, _core.DynamicMargin(1 / 64), to_core(schedule), 1.0, seed)
     for _ in range(12):
         if trainer.advance(1.0, 10**6) not in ONGOING:
             break
         said = trainer.check().upper_bound
-        proven, error = _core.bound_of_counts(_core.dense(X), core, *trainer.support())
+        proven, error = core.bound_of_counts(_core.dense(X), *trainer.support())
         assert said == pytest.approx(proven, rel=1e-9, abs=1e-9)
         assert said <= trainer.upper_bound * (1 + 1e-9)
         assert error < 1e-9
@@ -106,15 +109,11 @@ def test_convergence_is_convergence(problem, schedule, eps, seed):
         _core.pack(_core.dense(X)),
         core_problem(y, K, rho, delta),
         _core.DynamicMargin(eps),
-        schedule.to_core(),
+        to_core(schedule),
+        1.0,
         seed,
     )
-    event = _core.Event.full_pass
-    for _ in range(300):
-        event = trainer.advance(1.0, 10**6)
-        if event not in ONGOING:
-            break
-    if event is not _core.Event.converged:
+    if not converges(trainer):
         return  # not separable, or slow: nothing is claimed
     Z = joint_patterns(*problem)
     places, data = trainer.support()
@@ -157,14 +156,6 @@ def exact_problem(y, rho, costs, weight):
     return _core.JointProblem(np.where(weight > 0, y + 1, 0).astype(np.int32), rho, costs, weight)
 
 
-def fractions(values):
-    return [Fraction(float(v)) for v in values]
-
-
-def dot(a, b):
-    return sum((x * y for x, y in zip(a, b, strict=True)), Fraction(0))
-
-
 @given(data(), st.data())
 @settings(max_examples=200)
 def test_margin_of_weights_encloses_the_exact_one(problem, more):
@@ -173,7 +164,7 @@ def test_margin_of_weights_encloses_the_exact_one(problem, more):
     number = st.floats(-10, 10).filter(lambda x: abs(x) > 1e-6)
     W = np.array(more.draw(st.lists(number, min_size=K * d, max_size=K * d))).reshape(K, d)
     b = np.array(more.draw(st.lists(number, min_size=K, max_size=K))) if rho else np.zeros(K)
-    value, error = _core.margin_of_weights(_core.dense(X), exact_problem(y, rho, costs, weight), W, b)
+    value, error = exact_problem(y, rho, costs, weight).margin_of_weights(_core.dense(X), W, b)
     norm2 = dot(fractions(W.ravel()), fractions(W.ravel()))
     norm2 += sum(((c / Fraction(rho)) ** 2 for c in fractions(b)), Fraction(0)) if rho else 0
     scores = [[dot(fractions(w), fractions(x)) + Fraction(c) for w, c in zip(W, b, strict=True)] for x in X]
@@ -201,9 +192,7 @@ def test_bound_of_counts_encloses_the_exact_one(dtype, problem, more):
     counts[weight == 0] = 0
     assume(counts.any())
     places = np.flatnonzero(counts)
-    value, error = _core.bound_of_counts(
-        _core.dense(X), exact_problem(y, rho, costs, weight), places, counts.ravel()[places]
-    )
+    value, error = exact_problem(y, rho, costs, weight).bound_of_counts(_core.dense(X), places, counts.ravel()[places])
     blocks = [[Fraction(0)] * (X.shape[1] + 1) for _ in range(K)]
     extended = Fraction(0)
     for k, x in enumerate(X):
@@ -228,7 +217,7 @@ def test_scores_that_cancel_are_enclosed(seed):
     W = base + random.normal(size=(3, 40)) * 1e-6
     X, y = random.normal(size=(4, 40)) * 1e3, np.array([0, 1, 2, 0])
     problem = core_problem(y, 3, 0.0, 0.0)
-    value, error = _core.margin_of_weights(_core.dense(X), problem, W, np.zeros(3))
+    value, error = problem.margin_of_weights(_core.dense(X), W, np.zeros(3))
     scores = [[dot(fractions(w), fractions(x)) for w in W] for x in X]
     smallest = min(s[k] - max(s[:k] + s[k + 1 :]) for s, k in zip(scores, y, strict=True))
     norm2 = dot(fractions(W.ravel()), fractions(W.ravel()))
@@ -239,14 +228,14 @@ def test_scores_that_cancel_are_enclosed(seed):
 @given(st.integers(0, 2**31), st.integers(0, 2), st.booleans())
 @settings(max_examples=100)
 def test_the_error_may_come_from_any_class(seed, inexact, hard):
-    """Only one class has a score that is not exact, and almost zero; dear slacks, so that it shows."""
+    """Only one class has a score that is not exact, and almost zero; slacks are expensive, so that it shows."""
     random = np.random.default_rng(seed)
     W, X = np.zeros((3, 40)), random.normal(size=(1, 40)) * 1e3
     W[inexact] = random.normal(size=40) * 1e3
     W[inexact] -= X[0] * (W[inexact] @ X[0]) / (X[0] @ X[0])
     C = np.inf if hard else 1e12
     problem = _core.JointProblem(np.array([1], np.int32), 0.0, np.full(3, C))
-    value, error = _core.margin_of_weights(_core.dense(X), problem, W, np.zeros(3))
+    value, error = problem.margin_of_weights(_core.dense(X), W, np.zeros(3))
     scores = [dot(fractions(w), fractions(X[0])) for w in W]
     margin, norm2 = scores[0] - max(scores[1:]), dot(fractions(W.ravel()), fractions(W.ravel()))
     low, high = Fraction(value) - Fraction(error), Fraction(value) + Fraction(error)
@@ -262,7 +251,7 @@ def test_squares_that_are_lost_are_accounted_for():
     W = np.full((3, 4000), 0.9e-8)
     W[0, 0] = 1.0
     problem = _core.JointProblem(np.array([1], np.int32), 0.0, np.ones(3))
-    value, error = _core.margin_of_weights(_core.dense(np.eye(1, 4000) * 4), problem, W, np.zeros(3))
+    value, error = problem.margin_of_weights(_core.dense(np.eye(1, 4000) * 4), W, np.zeros(3))
     F = dot(fractions(W.ravel()), fractions(W.ravel()))  # no slack
     assert Fraction(value - error) ** 2 * F <= 1 <= Fraction(value + error) ** 2 * F
     assert Fraction(value) ** 2 * F > 1  # without the error it would not be true
@@ -271,7 +260,7 @@ def test_squares_that_are_lost_are_accounted_for():
 def test_counts_that_no_run_can_have_are_refused():
     X, y = np.array([[1.0], [2.0], [3.0]]), np.array([0, 1, 2])
     problem = core_problem(y, 3, 1.0, 1.0)
-    assert _core.bound_of_counts(_core.dense(X), problem, np.array([1, 3]), np.array([1, 1]))[0] > 0
+    assert problem.bound_of_counts(_core.dense(X), np.array([1, 3]), np.array([1, 1]))[0] > 0
     for places, counts in [
         ([0], [1]),  # the right class
         ([9], [1]),  # no such row
@@ -283,10 +272,10 @@ def test_counts_that_no_run_can_have_are_refused():
         ([1, 2], [2**53, 1]),
     ]:
         with pytest.raises(ValueError, match="count"):
-            _core.bound_of_counts(_core.dense(X), problem, np.array(places), np.array(counts))
+            problem.bound_of_counts(_core.dense(X), np.array(places), np.array(counts))
     left_out = _core.JointProblem(np.array([1, 0, 3], np.int32), 1.0, np.ones(3))
     with pytest.raises(ValueError, match="count"):
-        _core.bound_of_counts(_core.dense(X), left_out, np.array([3]), np.array([1]))
+        left_out.bound_of_counts(_core.dense(X), np.array([3]), np.array([1]))
 
 
 def test_problems_that_make_no_sense_are_refused():
@@ -308,11 +297,11 @@ def test_not_a_number_and_intercepts_from_nowhere_prove_nothing():
     W = np.array([[1.0], [0.0], [-1.0]])
     for delta in (0.0, 1.0):
         problem = core_problem(y, 3, 0.0, delta)
-        assert _core.margin_of_weights(_core.dense(X), problem, W, np.array([0.0, 0.0, 1.0]))[0] == -np.inf
+        assert problem.margin_of_weights(_core.dense(X), W, np.array([0.0, 0.0, 1.0]))[0] == -np.inf
         for broken in (np.nan, np.inf):
             rows = X.copy()
             rows[1, 0] = broken
-            assert _core.margin_of_weights(_core.dense(rows), problem, W, np.zeros(3))[0] == -np.inf
+            assert problem.margin_of_weights(_core.dense(rows), W, np.zeros(3))[0] == -np.inf
 
 
 def test_sums_that_cancel_are_enclosed():
@@ -320,5 +309,5 @@ def test_sums_that_cancel_are_enclosed():
     X = np.array([1.0, 2.0**-60, 2.0**-120, -1.0, -(2.0**-60)])[:, None]
     problem = _core.JointProblem(np.ones(5, np.int32), 0.0, np.full(2, np.inf))
     places, counts = np.arange(5) * 2 + 1, np.ones(5, np.int64)
-    value, error = _core.bound_of_counts(_core.dense(X), problem, places, counts)
+    value, error = problem.bound_of_counts(_core.dense(X), places, counts)
     assert value + error >= np.sqrt(2) * 2.0**-120 / 5

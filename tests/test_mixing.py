@@ -7,10 +7,11 @@ from reference.presentation import Run
 from reference.rules import DynamicMargin
 from sklearn.datasets import load_breast_cancer, load_wine, make_classification
 
-from dynmargin import PDMClassifier, Schedule, _core
-from dynmargin.matrix import as_matrix
-from dynmargin.problem import BinaryProblem
-from dynmargin.task import Task
+from dynmargin import BinaryProblem, PDMClassifier, Schedule, _core
+from dynmargin.algorithms.pdm import schedule_for, to_core
+from dynmargin.problem.matrix import as_matrix
+from dynmargin.problem.packed import PackedProblem
+from dynmargin.training.request import Request
 
 PLAIN = Schedule(mixing=False)
 
@@ -45,7 +46,7 @@ def test_raw_features_are_no_obstacle(load, multi_class):
 
 
 def long_run(scale, delta, eps, passes, seed):
-    """Give the counts after so many full passes of the core and of the reference, and how the latter mixed.
+    """Return the counts after so many full passes of the core and of the reference, and how the latter mixed.
 
     Numbers are whole, as long as t is not too large: everything is exact.
     """
@@ -54,9 +55,9 @@ def long_run(scale, delta, eps, passes, seed):
     sides = np.where(X[:, 0] + X[:, 1] + 2 * rng.normal(size=24) > 0, 1, -1).astype(np.int8)
     problem = _core.Problem(sides, 1.0, 1 / (2 * delta**2), 1 / (2 * delta**2))
     rows, schedule = _core.pack(_core.dense(X)), Schedule()
-    trainer = _core.Trainer(rows, problem, _core.DynamicMargin(eps), schedule.to_core(), seed)
+    trainer = _core.Trainer(rows, problem, _core.DynamicMargin(eps), to_core(schedule), 1.0, seed)
     while trainer.full_passes < passes:
-        assert trainer.advance(1.0) in (_core.Event.slice_over, _core.Event.full_pass)
+        assert trainer.advance(1.0) in (_core.Event.slice_over, _core.Event.check_due)
     counts = np.zeros(24)
     counts[trainer.support()[0]] = trainer.support()[1]
     reference = Run(extended_patterns(X, sides, 1.0, delta), sides, DynamicMargin(eps), schedule, seed, 2**53)
@@ -71,7 +72,7 @@ def test_stiff_runs_become_finer(seed):
     assert mixture.fineness < 0.1
 
 
-def test_contented_runs_are_outgrown():
+def test_runs_that_are_satisfied_are_diluted():
     counts, expected, mixture = long_run(scale=1, delta=0.5, eps=2.0**-16, passes=150, seed=7)
     assert np.array_equal(counts, expected)
     assert mixture.next_mix > 32  # several times since
@@ -85,11 +86,12 @@ def test_the_counts_prove_what_the_check_says(C):
     patterns = np.hstack([X, np.ones((len(X), 1))]) * np.where(y == 1, 1, -1)[:, None]
     found = []
     for seconds in (0.0, 10.0):  # slices do not matter
-        task = Task(matrix, _core.pack(matrix), BinaryProblem(1, C, C, 1.0), y)
-        trainer = task.trainer(_core.DynamicMargin(1e-3), task.schedule("fast"), 0)
+        packed = PackedProblem(matrix, _core.pack(matrix), BinaryProblem(1, C, C, 1.0), y)
+        schedule = to_core(schedule_for(packed, Request()))
+        trainer = packed.core.start(packed.rows, _core.DynamicMargin(1e-3), schedule, 1.0, 0)
         history = []
         while trainer.full_passes < 12:
-            if trainer.advance(seconds) != _core.Event.full_pass:
+            if trainer.advance(seconds) != _core.Event.check_due:
                 continue
             bounds, (rows, counts) = trainer.check(), trainer.support()
             assert (counts > 0).all()
@@ -106,10 +108,10 @@ def test_mixing_never_forgets_everything():
     problem = _core.Problem(np.array([1, -1, -1, -1, 1], np.int8), 1.0, 0.125, 0.125)
     for seed in (*range(30), 608142456):
         trainer = _core.Trainer(
-            _core.pack(_core.dense(X)), problem, _core.DynamicMargin(0.75), Schedule().to_core(), seed
+            _core.pack(_core.dense(X)), problem, _core.DynamicMargin(0.75), to_core(Schedule()), 1.0, seed
         )
         event = _core.Event.slice_over
-        while trainer.full_passes < 20 and event in (_core.Event.slice_over, _core.Event.full_pass):
+        while trainer.full_passes < 20 and event in (_core.Event.slice_over, _core.Event.check_due):
             event = trainer.advance(1.0)
             assert len(trainer.support()[0]) > 0
             assert np.isfinite(trainer.upper_bound)

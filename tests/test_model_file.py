@@ -14,15 +14,28 @@ import scipy.sparse as sp
 from sklearn.exceptions import NotFittedError
 from sklearn.svm import LinearSVC
 
-import dynmargin
-from dynmargin import LinearModel, ModelFileError, NewtonClassifier, PDMClassifier, liblinear_file, load, read_libsvm
-from dynmargin.model_file import parse
+from dynmargin import (
+    DecompositionSVMClassifier,
+    LinearModel,
+    ModelFileError,
+    NewtonClassifier,
+    PDMClassifier,
+    load,
+    read_libsvm,
+)
+from dynmargin.data import dataset
+from dynmargin.data.dataset import Csr
+from dynmargin.model import liblinear_file, model_file
 
 STORED = Path(__file__).parent / "data"
 
 
 def as_bytes(text):
     return np.frombuffer(text, np.uint8)
+
+
+def parse(content, name):
+    return LinearModel(**model_file.parse(content, name))
 
 
 def assert_same_certificates(ours, theirs):
@@ -139,7 +152,7 @@ def changed(stored, **arrays):
         ({"coef": np.zeros((2, 5))}, "intercept does not fit"),
         ({"classes": np.arange(4.0)}, "classes do not fit"),
         ({"classes": np.zeros(3, complex)}, "classes are not labels"),
-        ({"margin": np.zeros(1)}, "not one certificate a row"),
+        ({"margin": np.zeros(1)}, "the number of certificates is not that of the rows of weights"),
         ({"epsilon": np.zeros(2)}, "epsilon is not one double"),
         ({"data_digest": np.zeros(3)}, "data_digest is not one digest"),
         ({"count_rows": np.zeros(3)}, "counts are not int64"),
@@ -267,9 +280,10 @@ def test_long_sparse_data_are_scored_in_blocks(monkeypatch, stored, rng):
     model = parse(as_bytes(stored), "model.npz")
     X = sp.random_array((200, 5), density=0.5, rng=rng, format="csr")
     expected = X @ model.coef.T + model.intercept
+    rows = Csr(X.data, X.indices, X.indptr, X.shape)
     for entries in (1, 7, 100):
-        monkeypatch.setattr(dynmargin.model, "ENTRIES_A_BLOCK", entries)
-        assert np.array_equal(model.decision_function(X), expected)
+        monkeypatch.setattr(dataset, "ENTRIES_PER_BLOCK", entries)
+        assert np.array_equal(model.decision_function(rows), expected)
 
 
 @pytest.mark.parametrize("n_classes", [2, 10])
@@ -282,6 +296,20 @@ def test_to_sklearn_gives_a_fitted_linear_svc(n_classes, digits):
     assert twin.C == 0.3
     assert np.array_equal(twin.predict(X), classifier.predict(X))
     assert np.array_equal(twin.decision_function(X), classifier.decision_function(X))
+
+
+@pytest.mark.parametrize(
+    "classifier",
+    [DecompositionSVMClassifier(), PDMClassifier(), PDMClassifier(fit_intercept=False)],
+    ids=str,
+)
+def test_to_sklearn_says_whether_there_is_an_intercept(classifier, breast_cancer):
+    X, y = breast_cancer
+    fitted = classifier.fit(X + 0.5, y)
+    twin = fitted.to_sklearn()
+    assert twin.fit_intercept == (fitted.intercept_[0] != 0)
+    assert np.array_equal(twin.intercept_, fitted.intercept_)
+    assert np.array_equal(twin.predict(X), fitted.predict(X))
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -87,7 +87,7 @@ def test_the_front_door_says_what_it_chose(breast_cancer, rng):
     assert hard.algorithm_ == "dcd: the margin is hard"
     column = np.linspace(-1, 1, 40)[:, None]
     hard = MaxMarginClassifier(0.1, C=np.inf).fit(column, column.ravel() > 0)
-    assert hard.algorithm_ == "pdm: the margin is hard, and there are many rows a feature"
+    assert hard.algorithm_ == "pdm: the margin is hard, and there are many rows per feature"
     finer = MaxMarginClassifier(1e-4, C=np.inf).fit(column, column.ravel() > 0)
     assert finer.algorithm_ == "dcd: the margin is hard"
     assert hard.certificate_.achieved
@@ -115,7 +115,7 @@ def test_a_flat_margin_is_not_the_end(seed):
 
 
 @pytest.mark.parametrize(("length", "C"), [(16, 1.0), (1, 1e4)])
-def test_few_dear_slacks_take_few_steps(digits, length, C):
+def test_few_expensive_slacks_take_few_steps(digits, length, C):
     """Near separability: steps from far away would be tiny, more than a hundred of them."""
     X, y = digits
     classifier = NewtonClassifier(C=C, random_state=0).fit(length * X, y == 6)

@@ -14,6 +14,7 @@ from reference.patterns import extended_patterns
 
 import dynmargin
 from dynmargin import Certificate, OnlineCertificate, PDMClassifier, _core
+from dynmargin.problem.matrix import as_matrix
 
 
 @st.composite
@@ -40,7 +41,7 @@ def test_the_core_makes_the_updates_of_the_reference(container, stream):
     X, sides, rho, delta, weight, eps, cut = stream
     state = _core.OnlineState(X.shape[1], rho, True)
     for part in (slice(0, cut), slice(cut, None)):
-        rows = dynmargin.matrix.as_matrix(container(X[part]))
+        rows = as_matrix(container(X[part]))
         part_weight = None if weight is None else weight[part]
         state.present(rows, core_problem(sides[part], rho, delta, part_weight), part_weight, eps)
     repeats = np.ones(len(X)) if weight is None else weight
@@ -53,7 +54,7 @@ def test_the_core_makes_the_updates_of_the_reference(container, stream):
     assert np.array_equal(state.weights(), reference.a[: X.shape[1]])
     assert state.rows_seen == len(X)
     keys, counts = state.counted()
-    all_keys = _core.row_keys(_core.dense(X), core_problem(sides, rho, delta, weight))
+    all_keys = core_problem(sides, rho, delta, weight).row_keys(_core.dense(X))
     assert [(int(key), int(n)) for key, n in zip(keys, counts, strict=True)] == [
         (int(all_keys[k]), n) for k, n in reference.updates
     ]
@@ -125,8 +126,8 @@ def test_many_updates_do_not_move_the_bound_below_the_truth(rng):
     classifier = PDMClassifier(C=np.inf, fit_intercept=False).partial_fit(X, y, [0, 1])
     problem = classifier.certificate_.problem
     core = problem.to_core(problem.sides(y, None))
-    rows, counts = classifier._streams[0].counts_of(_core.row_keys(_core.dense(X), core))
-    exact, error = _core.bound_of_counts(_core.dense(X), core, rows, counts)
+    rows, counts = classifier._streams[0].counts_of(core.row_keys(_core.dense(X)))
+    exact, error = core.bound_of_counts(_core.dense(X), rows, counts)
     assert counts.sum() == classifier.n_updates_ > 5_000
     assert classifier.certificate_.upper_bound >= exact - error
     assert classifier.certificate_.upper_bound == pytest.approx(exact, abs=1e-6)
@@ -157,10 +158,10 @@ def test_certify_with_the_rows_that_are_still_there(breast_cancer, rng):
 def test_certify_finds_the_counts_of_the_stream(breast_cancer):
     X, y = breast_cancer
     twice = present(PDMClassifier(C=np.inf), X, y, None, [slice(None), slice(None)])
-    assert twice.certify(X, y).counts.sum() == twice.n_updates_  # no slacks to take others from
+    assert twice.certify(X, y).counts.sum() == twice.n_updates_  # which prove more than the slacks
     without = present(PDMClassifier(C=np.inf, keep_counts=False), X, y, None, [slice(None)])
     assert np.isfinite(without.certificate_.upper_bound)
-    assert without.certify(X, y).upper_bound == np.inf
+    assert np.isfinite(without.certify(X, y).upper_bound)  # from the slacks of the rows that are there
     assert without.certificate_.verify(X, y)
 
 
@@ -173,6 +174,48 @@ def test_certify_after_a_fit_is_about_the_rows_given(breast_cancer):
         assert certificate.verify(X, y)
         assert coef @ certificate.weights == pytest.approx(np.linalg.norm(coef) * np.linalg.norm(certificate.weights))
         assert classifier.stop_reason_ == stop_reason
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("begin", ["fit", "partial_fit"])
+def test_after_certify_the_support_is_about_the_certified_rows(digits, rng, n_classes, begin):
+    X, y = digits
+    X, y = X[y < n_classes], y[y < n_classes]
+    classifier = PDMClassifier(random_state=0)
+    classifier = classifier.fit(X[100:], y[100:]) if begin == "fit" else classifier.partial_fit(X, y, range(n_classes))
+    weight = rng.integers(0, 3, size=100)
+    classifier.certify(X[:100], y[:100], sample_weight=weight)
+    certificates = classifier.certificates_
+    counted = [certificate.counts.toarray() for certificate in certificates]
+    assert np.array_equal(classifier.support_, np.flatnonzero(np.any(counted, axis=0)))
+    assert (weight[classifier.support_] > 0).all()
+    assert classifier.dual_coef_.shape == (len(certificates), len(classifier.support_))
+    for certificate, counts, dual in zip(certificates, counted, classifier.dual_coef_, strict=True):
+        signed = np.where(y[:100] == certificate.problem.positive, 1, -1) * counts
+        scale = 1 / (certificate.upper_bound**2 * counts.sum())
+        np.testing.assert_allclose(dual, scale * signed[classifier.support_], rtol=1e-12)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_rows_that_passed_by_are_shown_in_a_notebook(digits, n_classes):
+    X, y = digits
+    X, y = X[y < n_classes], y[y < n_classes]
+    classifier = PDMClassifier().partial_fit(X, y, range(n_classes))
+    shown = classifier._repr_html_()
+    assert shown.count("<td>none before certify(X, y)</td>") == len(classifier.certificates_)
+    for certificate in classifier.certificates_:
+        assert f"<td>{certificate.problem.positive}</td><td>{certificate.upper_bound:.6g}</td>" in shown
+    assert f"<th>no classifier of the {len(X)} rows seen has more than</th>" in classifier.certificate_._repr_html_()
+    classifier.certify(X, y)
+    assert "none before certify" not in classifier._repr_html_()
+
+
+def test_the_certificate_of_a_stream_cannot_be_verified_and_says_what_to_call(breast_cancer):
+    X, y = breast_cancer
+    verification = PDMClassifier().partial_fit(X, y, [0, 1]).certificate_.verify(X, y)
+    assert not verification
+    assert verification.verdict == "not proven"
+    assert "certify(X, y)" in verification.detail
 
 
 def test_dropped_counts_change_nothing_but_memory(breast_cancer):
@@ -194,7 +237,7 @@ def test_the_certificate_says_what_it_is_about(breast_cancer):
     assert "only for the 69 rows of the last call" in str(certificate)
     last = _core.dense(X[500:])
     core = certificate.problem.to_core(certificate.problem.sides(y[500:], None))
-    margin, _ = _core.margin_of_weights(last, core, certificate.weights, certificate.intercept)
+    margin, _ = core.margin_of_weights(last, certificate.weights, certificate.intercept)
     assert margin * (1 - 1e-9) <= certificate.margin <= margin
     assert classifier.stop_reason_ == "online"
     assert not hasattr(classifier, "support_")
@@ -218,10 +261,10 @@ def test_a_fit_goes_on_with_rows_that_pass_by(digits):
         assert certificate.upper_bound >= best * (1 - 1e-9)
 
 
-def test_after_a_fit_that_kept_nothing_it_begins_anew_and_says_so(breast_cancer):
+def test_after_a_fit_that_kept_nothing_it_starts_afresh_and_says_so(breast_cancer):
     X, y = breast_cancer
     classifier = PDMClassifier(random_state=0).fit(X, y)
-    with pytest.warns(UserWarning, match="begins anew"):
+    with pytest.warns(UserWarning, match="starts afresh"):
         classifier.partial_fit(X[:300], y[:300])
     assert classifier.n_samples_seen_ == 300
     assert np.array_equal(classifier.coef_, PDMClassifier().partial_fit(X[:300], y[:300], [0, 1]).coef_)

@@ -17,12 +17,12 @@ import pytest
 from sklearn.datasets import dump_svmlight_file
 
 from dynmargin.cli.main import main
-from dynmargin.cli.table_progress import TableProgress
 from dynmargin.data.dataset import DataError
-from dynmargin.experiments import problems, readers, tables
-from dynmargin.experiments.cells import Cells, Key, Result
-from dynmargin.experiments.columns import COLUMNS
-from dynmargin.experiments.published import NOTES, TABLES, published
+from dynmargin.paper import problems, readers, tables
+from dynmargin.paper.cells import Cells, Key, Result
+from dynmargin.paper.columns import COLUMNS
+from dynmargin.paper.published import NOTES, TABLES, published
+from dynmargin.progress.table import TableProgress
 
 ROWS, FEATURES = 150, 5
 TABLE_1 = ["pdm", "pfm", "pdm-succ", "pfm-succ"]
@@ -59,7 +59,10 @@ def run(tmp_path, monkeypatch, capfd):
 
     def run(*words):
         capfd.readouterr()
-        code = main([*map(str, words)])
+        try:
+            code = main([*map(str, words)])
+        except SystemExit as end:  # a command line that cannot be parsed
+            code = end.code
         return code, *capfd.readouterr()
 
     return run
@@ -197,7 +200,7 @@ def test_a_cell_that_fails_says_why_and_is_tried_again(run, data, monkeypatch):
 def test_a_wrong_name_or_number_is_refused(words, run, tmp_path):
     code, out, err = run("paper", *words)
     assert (code, out) == (3, "")
-    assert err.startswith("dynmargin paper: ")
+    assert err.startswith("dynmargin paper")
     assert not (tmp_path / "paper-results").exists()
 
 
@@ -207,7 +210,7 @@ import sys
 if __name__ == "__main__":  # a worker begins with this file, too
     from dataclasses import replace
     from dynmargin.cli.main import main
-    from dynmargin.experiments import problems
+    from dynmargin.paper import problems
 
     for name, problem in problems.PROBLEMS.items():
         problems.PROBLEMS[name] = replace(problem, shape=({ROWS}, {FEATURES}), positives=None)

@@ -12,9 +12,11 @@ from reference.presentation import Run
 from reference.rules import DynamicMargin, FixedMargin
 
 from dynmargin import Schedule, _core
+from dynmargin.algorithms.pdm import to_core
 
 PASSES, UPDATES = 9, 3000
-ONGOING = (_core.Event.slice_over, _core.Event.full_pass)
+EVERY_PASS = 1.0  # a gap so wide that a check is due after every full pass
+ONGOING = (_core.Event.slice_over, _core.Event.check_due)
 
 
 @st.composite
@@ -42,7 +44,7 @@ def core_run(problem, core_rule, schedule, seed, max_updates=UPDATES, seconds=1.
     X, sides, rho, delta = problem
     C = np.inf if delta == 0 else 1 / (2 * delta**2)
     rows = _core.pack(_core.dense(X))
-    trainer = _core.Trainer(rows, _core.Problem(sides, rho, C, C), core_rule, schedule.to_core(), seed)
+    trainer = _core.Trainer(rows, _core.Problem(sides, rho, C, C), core_rule, to_core(schedule), EVERY_PASS, seed)
     trainer.record_updates()
     event = _core.Event.slice_over
     while trainer.full_passes < PASSES and event in ONGOING:
@@ -65,26 +67,35 @@ def agree(trainer, reference):
     assert trainer.norm2 == reference.norm2(counts)
 
 
-@given(problems(), schedules, st.sampled_from([1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4, 1.0]), st.integers(0, 2**40))
-@settings(max_examples=900)
-def test_pdm_makes_the_same_updates(problem, schedule, eps, seed):
-    trainer, _ = core_run(problem, _core.DynamicMargin(eps), schedule, seed)
-    reference = Run(extended_patterns(*problem), problem[1], DynamicMargin(eps), schedule, seed, UPDATES)
-    reference.run(PASSES)
-    agree(trainer, reference)
-
-
-@given(problems(), schedules, st.sampled_from([1 / 8, 1 / 2, 1.0, 3.0]), st.integers(0, 2**40))
-@settings(max_examples=600)
-def test_pfm_makes_the_same_updates(problem, schedule, beta, seed):
-    schedule = schedule.for_other_rules()
-    trainer, event = core_run(problem, _core.FixedMargin(beta), schedule, seed)
-    reference = Run(extended_patterns(*problem), problem[1], FixedMargin(beta), schedule, seed, UPDATES)
+def make_the_same_updates(problem, core_rule, rule, schedule, seed):
+    trainer, event = core_run(problem, core_rule, schedule, seed)
+    reference = Run(extended_patterns(*problem), problem[1], rule, schedule, seed, UPDATES)
     reference.run(PASSES)
     if event is _core.Event.infeasible:  # the core stops where the reference goes on in vain
         assert trainer.recorded_updates == reference.updates[: len(trainer.recorded_updates)]
     else:
         agree(trainer, reference)
+
+
+@given(problems(), schedules, st.sampled_from([1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4, 1.0]), st.integers(0, 2**40))
+@settings(max_examples=900)
+def test_pdm_makes_the_same_updates(problem, schedule, eps, seed):
+    make_the_same_updates(problem, _core.DynamicMargin(eps), DynamicMargin(eps), schedule, seed)
+
+
+@given(problems(), schedules, st.sampled_from([1 / 8, 1 / 2, 1.0, 3.0]), st.integers(0, 2**40))
+@settings(max_examples=600)
+def test_pfm_makes_the_same_updates(problem, schedule, beta, seed):
+    make_the_same_updates(problem, _core.FixedMargin(beta), FixedMargin(beta), schedule.for_other_rules(), seed)
+
+
+def converges(trainer):
+    """Advance a run until it converges or is not worth waiting for."""
+    for _ in range(300):
+        event = trainer.advance(1.0, 10**6)
+        if event not in ONGOING:
+            return event is _core.Event.converged
+    return False
 
 
 @given(problems(), schedules, st.sampled_from([1 / 8, 1 / 2]), st.integers(0, 2**40))
@@ -93,14 +104,14 @@ def test_convergence_is_convergence(problem, schedule, eps, seed):
     X, sides, rho, delta = problem
     C = np.inf if delta == 0 else 1 / (2 * delta**2)
     trainer = _core.Trainer(
-        _core.pack(_core.dense(X)), _core.Problem(sides, rho, C, C), _core.DynamicMargin(eps), schedule.to_core(), seed
+        _core.pack(_core.dense(X)),
+        _core.Problem(sides, rho, C, C),
+        _core.DynamicMargin(eps),
+        to_core(schedule),
+        EVERY_PASS,
+        seed,
     )
-    event = _core.Event.full_pass
-    for _ in range(300):
-        event = trainer.advance(1.0, 10**6)
-        if event not in ONGOING:
-            break
-    if event is not _core.Event.converged:
+    if not converges(trainer):
         return  # not separable, or slow: nothing is claimed
     Y = extended_patterns(*problem)
     counts = np.zeros(len(Y))
@@ -120,13 +131,14 @@ def test_slices_do_not_matter(breast_cancer):
             _core.pack(_core.dense(X)),
             _core.Problem(sides, 1.0, 1.0, 1.0),
             _core.DynamicMargin(0.01),
-            Schedule().to_core(),
+            to_core(Schedule()),
+            EVERY_PASS,
             7,
         )
         while trainer.full_passes < 20:
             trainer.advance(seconds)
             if seconds == 1e-5:
-                trainer.check()  # looking changes nothing either
+                trainer.check()  # a check changes nothing either
         while trainer.updates < 30_000:
             trainer.advance(seconds, 30_000)
         runs.append((trainer.norm2, *map(tuple, trainer.support())))

@@ -8,8 +8,10 @@ from reference.rules import DynamicMargin
 from sklearn.datasets import make_classification
 
 from dynmargin import PDMClassifier, Schedule, _core
+from dynmargin.algorithms.pdm import to_core
 
-ONGOING = (_core.Event.slice_over, _core.Event.full_pass)
+EVERY_PASS = 1.0  # a gap so wide that a check is due after every full pass
+ONGOING = (_core.Event.slice_over, _core.Event.check_due)
 
 
 def overlapping(seed, n_rows=200, delta=1.0):
@@ -23,7 +25,12 @@ def overlapping(seed, n_rows=200, delta=1.0):
 
 def trainer_of(X, problem, eps, seed, schedule=None):
     return _core.Trainer(
-        _core.pack(_core.dense(X)), problem, _core.DynamicMargin(eps), (schedule or Schedule()).to_core(), seed
+        _core.pack(_core.dense(X)),
+        problem,
+        _core.DynamicMargin(eps),
+        to_core(schedule or Schedule()),
+        EVERY_PASS,
+        seed,
     )
 
 
@@ -58,7 +65,7 @@ def test_a_run_with_renewals_makes_the_same_updates(seed):
 
 @pytest.mark.parametrize("C", [0.1, 1.0, 10.0])
 def test_noise_is_no_obstacle(C):
-    """Few columns, much overlap, a high accuracy: it takes hundreds of passes to outgrow what was too much."""
+    """Few columns, much overlap, a high accuracy: it takes hundreds of passes to dilute the excess."""
     X, y = make_classification(5000, 10, flip_y=0.3, class_sep=0.5, random_state=0)
     classifier = PDMClassifier(1e-4, C=C, random_state=0).fit(X, y)
     assert classifier.stop_reason_ == "certificate"
@@ -89,7 +96,7 @@ def test_nothing_proven_is_lost_meanwhile(seconds):
     trainer = trainer_of(X, problem, 1e-3, 0)
     best = np.inf
     for _ in range(300):
-        if trainer.advance(seconds) is _core.Event.full_pass:
+        if trainer.advance(seconds) is _core.Event.check_due:
             trainer.check()
             trainer.renew()
             assert trainer.check().upper_bound == pytest.approx(trainer.upper_bound, rel=1e-9)
@@ -119,13 +126,15 @@ def test_slices_do_not_matter():
     ("rule", "C", "schedule"),
     [
         (_core.DynamicMargin(0.01), np.inf, Schedule()),
-        (_core.DynamicMargin(0.01), 1.0, Schedule(mixing=False)),
+        (_core.DynamicMargin(0.01), 1.0, Schedule(renewal=False)),
         (_core.FixedMargin(0.001), 1.0, Schedule(mixing=False)),
     ],
 )
-def test_only_soft_margins_and_plain_pdm_renew(rule, C, schedule):
+def test_only_soft_margins_and_plain_pdm_renew_unless_switched_off(rule, C, schedule):
     X, sides, _ = overlapping(0)
-    trainer = _core.Trainer(_core.pack(_core.dense(X)), _core.Problem(sides, 1.0, C, C), rule, schedule.to_core(), 0)
+    trainer = _core.Trainer(
+        _core.pack(_core.dense(X)), _core.Problem(sides, 1.0, C, C), rule, to_core(schedule), EVERY_PASS, 0
+    )
     next_full_pass(trainer)
     trainer.check()
     before = trainer.norm2
@@ -150,7 +159,7 @@ def test_some_counts_are_left():
     event = _core.Event.slice_over
     while event in ONGOING:
         event = trainer.advance(1.0)
-        if event is _core.Event.full_pass:
+        if event is _core.Event.check_due:
             bound = trainer.check().upper_bound
             trainer.renew()
             assert 0 < trainer.upper_bound <= bound * (1 + 1e-12)
@@ -159,7 +168,7 @@ def test_some_counts_are_left():
 
 
 @pytest.mark.parametrize("C", [1e4, 1e6])
-def test_dear_slacks_are_no_obstacle(C):
+def test_expensive_slacks_are_no_obstacle(C):
     """Descent from the best weights ends at once there; from those of the moment it goes on."""
     for seed in range(12):
         rng = np.random.default_rng(seed)

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from dynmargin import PDMClassifier, PFMClassifier
+from dynmargin import PDMClassifier, PFMClassifier, load
 
 CLASSIFIERS = [PDMClassifier(0.001), PDMClassifier(0.001, eta=8), PFMClassifier(epsilon=0.001)]
 
@@ -62,6 +62,23 @@ def test_the_worst_of_many_classes_is_the_certificate(digits):
     assert [certificate.problem.positive for certificate in classifier.certificates_] == list(range(10))
     assert {check.problem for check in classifier.history_} == set(range(10))
     assert classifier.decision_function(X).shape == (len(X), 10)
+
+
+def test_a_certificate_names_its_class_if_there_are_several(breast_cancer, digits, tmp_path):
+    X, y = digits
+    names = np.array(["zero", "one", "two"])
+    X, y = X[y < 3], names[y[y < 3]]
+    classifier = PDMClassifier(random_state=0).fit(X, y)
+    classifier.save(tmp_path / "model.npz")
+    stream = PDMClassifier().partial_fit(X, y, names)
+    for certificates in (classifier.certificates_, load(tmp_path / "model.npz").certificates, stream.certificates_):
+        for label, certificate in zip(classifier.classes_, certificates, strict=True):
+            assert certificate.problem.positive == label
+            assert str(certificate).startswith(f"class {label} against the rest: ")
+            assert str(certificate) in repr(certificate)
+    assert classifier.certificate_ in classifier.certificates_
+    for fitted in (PDMClassifier().fit(*breast_cancer), PDMClassifier(multi_class="joint").fit(X, y)):
+        assert "class " not in str(fitted.certificate_)
 
 
 def test_labels_of_any_kind(breast_cancer):

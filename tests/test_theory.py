@@ -82,7 +82,9 @@ def test_pdm_never_makes_more_updates_than_theorem_2_allows(problem, epsilon, sc
 def test_pfm_never_makes_more_updates_than_theorem_1_and_2_allow(problem, epsilon):
     X, sides, delta = problem
     R, gamma_d = lengths(X, sides, delta)
-    run = PFMClassifier((1 - epsilon) * gamma_d, C=1 / (2 * delta**2), stop="convergence", random_state=0).fit(X, sides)
+    run = PFMClassifier(beta=(1 - epsilon) * gamma_d, C=1 / (2 * delta**2), stop="convergence", random_state=0).fit(
+        X, sides
+    )
     assert run.stop_reason_ == "converged"
     assert run.n_updates_ <= pfm_update_bound(R, gamma_d, epsilon)
     assert run.n_updates_ <= pdm_update_bound(R, gamma_d, epsilon)

@@ -43,7 +43,7 @@ CLASSIFIERS = [
 
 
 def assert_same(one, two):
-    """The same results bit for bit, and the same story but for the clock."""
+    """The same results bit for bit, and the same checks but for the clock."""
     assert np.array_equal(one.coef_, two.coef_)
     assert np.array_equal(one.intercept_, two.intercept_)
     assert np.array_equal(one.dual_coef_, two.dual_coef_)
@@ -133,7 +133,7 @@ def test_max_time_is_shared_by_the_classes_in_threads(endless):
 def test_a_warning_from_a_thread_points_to_the_caller(digits, monkeypatch):
     X, y = digits
     for name in ("SLOW_SECONDS", "SLOW_AFTER_SECONDS", "SLOW_AFTER_CHECKS"):
-        monkeypatch.setattr(f"dynmargin.progress.{name}", 0)
+        monkeypatch.setattr(f"dynmargin.training.run.{name}", 0)
     with pytest.warns(ConvergenceWarning, match="epsilon=0.01 will take") as caught:
         PDMClassifier(random_state=0, n_jobs=2).fit(X, y)
     assert [warning.filename for warning in caught] == [__file__]
@@ -143,10 +143,10 @@ def test_a_failure_in_a_thread_is_the_fits_own(digits, monkeypatch):
     X, y = digits
     train = PDMClassifier._train
 
-    def fail(self, task, plan):
-        if task.index == 4:
+    def fail(self, problem, request):
+        if problem.index == 4:
             raise RuntimeError("class 4 is broken")
-        return train(self, task, plan)
+        return train(self, problem, request)
 
     monkeypatch.setattr(PDMClassifier, "_train", fail)
     classifier = PDMClassifier(random_state=0, n_jobs=2)
@@ -156,7 +156,7 @@ def test_a_failure_in_a_thread_is_the_fits_own(digits, monkeypatch):
 
 
 def test_zero_threads_are_refused(digits):
-    with pytest.raises(ValueError, match="n_jobs == 0"):
+    with pytest.raises(ValueError, match="The 'n_jobs' parameter"):
         PDMClassifier(n_jobs=0).fit(*digits)
 
 
@@ -170,7 +170,7 @@ def test_one_against_the_rest_is_that_of_linear_svc(digits):
     assert np.mean(ours.predict(X) == theirs.predict(X)) >= 0.998
 
 
-def test_history_of_threads_is_told_class_after_class(digits, caplog):
+def test_the_history_of_threads_goes_class_by_class(digits, caplog):
     X, y = digits
     with caplog.at_level(logging.INFO, logger="dynmargin"):
         classifier = PDMClassifier(random_state=0, n_jobs=2).fit(X, y)

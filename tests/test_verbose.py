@@ -1,4 +1,4 @@
-"""What is shown of a fit: one line that moves, or log lines; and the history as a table afterwards."""
+"""What is shown of a fit: a bar that moves, or log lines; and the history as a table afterwards."""
 
 import io
 import os
@@ -9,25 +9,24 @@ from types import ModuleType
 import numpy as np
 import pytest
 
-from dynmargin import PDMClassifier
-from dynmargin.check_line import CheckLine
-from dynmargin.outcome import Check
-from dynmargin.progress_line import ProgressLine, progress_line
+from dynmargin import Check, PDMClassifier
+from dynmargin.progress.bar import ProgressBar, progress_bar
+from dynmargin.progress.live import CheckLine
 
 
 def moment(gap, time=1.0, problem=0):
     return Check(time, 3, 1234, 1 - gap, 1.0, problem)
 
 
-def test_the_progress_line_shows_the_last_check_and_how_far_it_is():
+def test_the_progress_bar_shows_the_last_check_and_how_far_it_is():
     rich = pytest.importorskip("rich.console")
     screen = rich.Console(file=io.StringIO(), force_terminal=True, record=True, width=160)
-    with ProgressLine(screen, 0.01, ["a", "b"]) as line:
-        line.show(moment(0.1))
-        line.show(moment(0.01, problem=1))
-        assert line.progress.tasks[0].completed == pytest.approx(1.5)  # half of the way for a, all of it for b
-        line.show(moment(0.3))  # nothing is lost that was proven
-        assert line.progress.tasks[0].completed == pytest.approx(1.5)
+    with ProgressBar(screen, 0.01, ["a", "b"]) as bar:
+        bar.show(moment(0.1))
+        bar.show(moment(0.01, problem=1))
+        assert bar.progress.tasks[0].completed == pytest.approx(1.5)  # half of the way for a, all of it for b
+        bar.show(moment(0.3))  # nothing is lost that was proven
+        assert bar.progress.tasks[0].completed == pytest.approx(1.5)
     text = screen.export_text()
     assert "class a: gap 30.00%, margin 0.7, at most 1, 1.0 s, 3 passes, 1234 updates" in text
 
@@ -49,7 +48,7 @@ PDMClassifier(random_state=0, verbose={verbose}).fit(X / 16, y)
 
 
 def on_a_terminal(code):
-    """Run code on a terminal of its own; give what it shows."""
+    """Run code on a terminal of its own; return what it shows."""
     pty = pytest.importorskip("pty")
     pid, terminal = pty.fork()
     if pid == 0:
@@ -105,9 +104,9 @@ def test_a_notebook_has_the_line_in_its_cell(monkeypatch):
     monkeypatch.setitem(sys.modules, "IPython.display", notebook)
     monkeypatch.setattr(rich, "_is_jupyter", lambda: True)
     monkeypatch.setattr("rich._console", None)  # rich keeps the console that it makes here
-    with progress_line(0.01, []) as line:
-        line.show(moment(0.5))
-        line.show(moment(0.25))
+    with progress_bar(0.01, []) as bar:
+        bar.show(moment(0.5))
+        bar.show(moment(0.25))
     assert "gap 50.00%" in seen[0]
     assert "gap 25.00%" in seen[-1]  # the last one is never left out
 

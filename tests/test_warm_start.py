@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from reference.optimum import best_soft_margin
 
 from dynmargin import PDMClassifier, Schedule, _core
-from dynmargin.online import best_scale, find_counts
+from dynmargin.algorithms.pdm import to_core
+from dynmargin.certificate.counts import find_counts
 
 
 @pytest.mark.parametrize("eta", [None, 8])
@@ -99,7 +100,7 @@ def test_new_classes_begin_anew_beside_the_old_ones(digits):
 def test_the_core_refuses_counts_of_no_row():
     problem = _core.Problem(np.array([1, 0, -1], np.int8), 1.0, 1.0, 1.0)
     rows = _core.pack(_core.dense(np.eye(3)))
-    trainer = _core.Trainer(rows, problem, _core.DynamicMargin(0.1), Schedule().to_core(), 0)
+    trainer = _core.Trainer(rows, problem, _core.DynamicMargin(0.1), to_core(Schedule()), 0.1, 0)
     for row, count in ((3, 1), (-1, 1), (1, 1), (0, -1), (0, 2**53 + 1)):
         with pytest.raises(ValueError, match="count"):
             trainer.start_from(np.array([row]), np.array([count]))
@@ -121,19 +122,3 @@ def test_counts_find_their_rows(keys, known):
     turns = [k for k, _ in known]
     for key in set(keys):  # equal rows share theirs in turn: none is left out while another has two
         assert sum(keys[row] == key for row in rows) == min(keys.count(key), turns.count(key))
-
-
-@given(st.integers(0, 2**31))
-@settings(max_examples=100)
-def test_no_other_scale_is_better(seed):
-    random = np.random.default_rng(seed)
-    scores, penalty = random.normal(random.normal(), size=20), random.exponential(size=20)
-    norm2 = random.exponential()
-
-    def objective(v):
-        return v**2 * norm2 + penalty @ np.maximum(0, 1 - v * scores) ** 2
-
-    v = best_scale(scores, penalty, norm2)
-    assert v >= 0
-    for other in (0, v / 2, v * 0.999, v * 1.001, v + 0.01, 2 * v):
-        assert objective(v) <= objective(other) * (1 + 1e-12)

@@ -7,112 +7,81 @@ classifiers load scikit-learn.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .algorithms.registry import ALGORITHMS
+
 if TYPE_CHECKING:
     from importlib.metadata import version
 
-    from .certificate import Certificate, SparseCounts, Verification
-    from .check_callback import CheckCallback
-    from .classifiers.alma import ALMAClassifier
-    from .classifiers.cramma import CRAMMAClassifier
-    from .classifiers.dcd import DCDClassifier
-    from .classifiers.decomposition import DecompositionSVMClassifier
-    from .classifiers.margin_perceptron import MarginPerceptronClassifier
-    from .classifiers.margitron import MargitronClassifier
-    from .classifiers.max_margin import MaxMarginClassifier
-    from .classifiers.micra import MICRAClassifier
-    from .classifiers.mpu import MPUClassifier
-    from .classifiers.newton import NewtonClassifier
-    from .classifiers.pdm import PDMClassifier
-    from .classifiers.pdm_cv import PDMClassifierCV
-    from .classifiers.perceptron import PerceptronClassifier
-    from .classifiers.pfm import PFMClassifier
-    from .classifiers.romma import ROMMAClassifier
-    from .comparison import compare
-    from .data.dataset import DataError
-    from .data.libsvm import read_libsvm
-    from .displays.convergence import ConvergenceDisplay
-    from .displays.margins import MarginDisplay
-    from .joint.certificate import JointCertificate
-    from .model import LinearModel
-    from .model_file import ModelFileError, load
-    from .online import OnlineCertificate
-    from .schedule import Schedule
+    from . import theory as theory
+    from .certificate.certificate import Certificate as Certificate
+    from .certificate.certificate import JointCertificate as JointCertificate
+    from .certificate.certificate import Verification as Verification
+    from .certificate.counts import SparseCounts as SparseCounts
+    from .certificate.online import OnlineCertificate as OnlineCertificate
+    from .classifiers.callbacks import CheckCallback as CheckCallback
+    from .classifiers.cv import MaxMarginClassifierCV as MaxMarginClassifierCV
+    from .classifiers.dual import DCDClassifier as DCDClassifier
+    from .classifiers.dual import DecompositionSVMClassifier as DecompositionSVMClassifier
+    from .classifiers.dual import MPUClassifier as MPUClassifier
+    from .classifiers.front_door import MaxMarginClassifier as MaxMarginClassifier
+    from .classifiers.newton import NewtonClassifier as NewtonClassifier
+    from .classifiers.pdm import PDMClassifier as PDMClassifier
+    from .classifiers.pdm import PFMClassifier as PFMClassifier
+    from .classifiers.perceptrons import MarginPerceptronClassifier as MarginPerceptronClassifier
+    from .classifiers.perceptrons import MargitronClassifier as MargitronClassifier
+    from .classifiers.perceptrons import PerceptronClassifier as PerceptronClassifier
+    from .classifiers.rescaling import ALMAClassifier as ALMAClassifier
+    from .classifiers.rescaling import CRAMMAClassifier as CRAMMAClassifier
+    from .classifiers.rescaling import MICRAClassifier as MICRAClassifier
+    from .classifiers.rescaling import ROMMAClassifier as ROMMAClassifier
+    from .comparison.compare import compare as compare
+    from .data.dataset import DataError as DataError
+    from .data.libsvm import read_libsvm as read_libsvm
+    from .displays.convergence import ConvergenceDisplay as ConvergenceDisplay
+    from .displays.margins import MarginDisplay as MarginDisplay
+    from .model.linear_model import LinearModel as LinearModel
+    from .model.linear_model import load as load
+    from .model.model_file import ModelFileError as ModelFileError
+    from .problem.problems import BinaryProblem as BinaryProblem
+    from .problem.problems import JointProblem as JointProblem
+    from .training.result import Check as Check
+    from .training.schedule import Schedule as Schedule
 
     __version__ = version("dynmargin")
 
 _HOMES = {
-    "ALMAClassifier": ".classifiers.alma",
-    "CRAMMAClassifier": ".classifiers.cramma",
-    "Certificate": ".certificate",
-    "CheckCallback": ".check_callback",
-    "ConvergenceDisplay": ".displays.convergence",
-    "DCDClassifier": ".classifiers.dcd",
-    "DecompositionSVMClassifier": ".classifiers.decomposition",
-    "MPUClassifier": ".classifiers.mpu",
-    "MICRAClassifier": ".classifiers.micra",
-    "MarginDisplay": ".displays.margins",
-    "MarginPerceptronClassifier": ".classifiers.margin_perceptron",
-    "MargitronClassifier": ".classifiers.margitron",
-    "DataError": ".data.dataset",
-    "JointCertificate": ".joint.certificate",
-    "LinearModel": ".model",
-    "MaxMarginClassifier": ".classifiers.max_margin",
-    "ModelFileError": ".model_file",
-    "NewtonClassifier": ".classifiers.newton",
-    "OnlineCertificate": ".online",
-    "PDMClassifier": ".classifiers.pdm",
-    "PDMClassifierCV": ".classifiers.pdm_cv",
-    "PFMClassifier": ".classifiers.pfm",
-    "PerceptronClassifier": ".classifiers.perceptron",
-    "ROMMAClassifier": ".classifiers.romma",
-    "Schedule": ".schedule",
-    "SparseCounts": ".certificate",
-    "Verification": ".certificate",
-    "compare": ".comparison",
-    "load": ".model_file",
-    "read_libsvm": ".data.libsvm",
+    "BinaryProblem": "problem.problems",
+    "Certificate": "certificate.certificate",
+    "Check": "training.result",
+    "CheckCallback": "classifiers.callbacks",
+    "ConvergenceDisplay": "displays.convergence",
+    "DataError": "data.dataset",
+    "JointCertificate": "certificate.certificate",
+    "JointProblem": "problem.problems",
+    "LinearModel": "model.linear_model",
+    "MarginDisplay": "displays.margins",
+    "MaxMarginClassifierCV": "classifiers.cv",
+    "ModelFileError": "model.model_file",
+    "OnlineCertificate": "certificate.online",
+    "Schedule": "training.schedule",
+    "SparseCounts": "certificate.counts",
+    "Verification": "certificate.certificate",
+    "compare": "comparison.compare",
+    "load": "model.linear_model",
+    "read_libsvm": "data.libsvm",
+    **{algorithm.estimator: f"classifiers.{algorithm.family}" for algorithm in ALGORITHMS.values()},
 }
 
-__all__ = [
-    "ALMAClassifier",
-    "CRAMMAClassifier",
-    "Certificate",
-    "CheckCallback",
-    "ConvergenceDisplay",
-    "DCDClassifier",
-    "DataError",
-    "DecompositionSVMClassifier",
-    "JointCertificate",
-    "LinearModel",
-    "MICRAClassifier",
-    "MPUClassifier",
-    "MarginDisplay",
-    "MarginPerceptronClassifier",
-    "MargitronClassifier",
-    "MaxMarginClassifier",
-    "ModelFileError",
-    "NewtonClassifier",
-    "OnlineCertificate",
-    "PDMClassifier",
-    "PDMClassifierCV",
-    "PFMClassifier",
-    "PerceptronClassifier",
-    "ROMMAClassifier",
-    "Schedule",
-    "SparseCounts",
-    "Verification",
-    "__version__",
-    "compare",
-    "load",
-    "read_libsvm",
-]
+__all__ = sorted(["__version__", "theory", *_HOMES])
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
-        value = getattr(import_module(_HOMES[name], __name__), name)
+        value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
     elif name == "__version__":
         value = import_module("importlib.metadata").version(__name__)
+    elif name == "theory":
+        value = import_module(".theory", __name__)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     globals()[name] = value

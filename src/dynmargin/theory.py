@@ -1,9 +1,9 @@
-"""The theory as functions: how many updates there can be at most, and how accurate a finished run is.
+"""The theory as functions: the largest number of updates a run can make, and the accuracy of a finished run.
 
-First the paper's own, then that of the algorithms it is compared with.
+The paper's own results come first, then those for the algorithms it is compared with.
 
 Notation: R is the length of the longest pattern, gamma_d the maximum directional margin, both in the extended space
-when the margin is soft; epsilon the accuracy. Bounds that a float cannot hold are returned as infinity.
+when the margin is soft; epsilon is the accuracy. Bounds that a float cannot hold are returned as infinity.
 """
 
 import math
@@ -14,11 +14,13 @@ def _exp(logarithm: float) -> float:
     return math.exp(logarithm) if logarithm < 709 else math.inf
 
 
-def _check(R: float, gamma_d: float, epsilon: float) -> None:
+def _ratio(R: float, gamma_d: float, epsilon: float = 1.0) -> float:
+    """Return R / gamma_d, for arguments that make sense."""
     if not 0 < gamma_d <= R < math.inf:
         raise ValueError(f"0 < gamma_d <= R is needed, got gamma_d={gamma_d} and R={R}")
     if not 0 < epsilon <= 1:
         raise ValueError(f"epsilon must be in (0, 1], got {epsilon}")
+    return R / gamma_d
 
 
 def lemma_bound(delta: float, C: float) -> float:
@@ -49,8 +51,7 @@ def pfm_update_bound(R: float, gamma_d: float, epsilon: float) -> float:
     >>> round(pfm_update_bound(R=10.0, gamma_d=1.0, epsilon=0.1))
     4232
     """
-    _check(R, gamma_d, epsilon)
-    g = gamma_d / R
+    g = 1 / _ratio(R, gamma_d, epsilon)
     rest = 1 - g * (1 - epsilon)
     return (1 + 1 / math.e) / (2 * epsilon * g**2) * (4 * g * rest + math.log((1 + math.e) / (epsilon * g) * rest))
 
@@ -67,8 +68,7 @@ def pdm_update_bound(R: float, gamma_d: float, epsilon: float) -> float:
     >>> round(pdm_update_bound(R=10.0, gamma_d=1.0, epsilon=0.5))
     810
     """
-    _check(R, gamma_d, epsilon)
-    K = (R / gamma_d) ** 2
+    K = _ratio(R, gamma_d, epsilon) ** 2
     if epsilon < 0.5:
         log_t0 = successive_log_bound(math.floor(1 / epsilon), 1.0, K, epsilon)
         return _exp(log_t0 + math.log1p(-K / (1 - 2 * epsilon) * math.exp(-log_t0)) / (2 * epsilon))
@@ -91,7 +91,7 @@ def successive_log_bound(N: float, alpha_N: float, K: float, epsilon: float) -> 
 def successive_update_bound(R: float, gamma_d: float, epsilon: float, eta: float, updates: int) -> float:
     """Bound the updates at the end of the next of PDM-succ's runs (the paper's Section 3).
 
-    The run with accuracy `epsilon` has converged after `updates` updates, those of earlier runs included; the next one
+    The run with accuracy `epsilon` has converged after `updates` updates, including those of earlier runs; the next one
     has accuracy ``epsilon / eta``. The bound is ``t (1 - epsilon)^(-eta / epsilon) (1 + (1 - epsilon)² /
     (1 - 2 epsilon / eta) K / t)^(eta / 2 epsilon)`` with t the updates so far.
 
@@ -101,20 +101,20 @@ def successive_update_bound(R: float, gamma_d: float, epsilon: float, eta: float
     >>> successive_update_bound(R=10.0, gamma_d=1.0, epsilon=0.1, eta=2.0, updates=1000) > 1000
     True
     """
-    _check(R, gamma_d, epsilon)
+    K = _ratio(R, gamma_d, epsilon) ** 2
     if not (eta > 1 and epsilon < 1 and epsilon / eta < 0.5 and updates > 0):
         raise ValueError(
             f"needs eta > 1, epsilon < 1, epsilon / eta < 1/2, updates > 0; got {eta=}, {epsilon=}, {updates=}"
         )
     # The threshold of a converged run is below gamma_d ‖a‖, so alpha_N < gamma_d / ((1 - epsilon) R).
-    return _exp(successive_log_bound(updates, gamma_d / ((1 - epsilon) * R), (R / gamma_d) ** 2, epsilon / eta))
+    return _exp(successive_log_bound(updates, gamma_d / ((1 - epsilon) * R), K, epsilon / eta))
 
 
 def after_run_accuracy(margin: float, norm: float, updates: int) -> float:
     """Bound the relative deviation of a margin from the best one after a run (equation 5 of the paper).
 
-    ``(gamma_d - margin) / gamma_d <= 1 - margin t / ‖a‖`` for the weight vector a after t updates: what a certificate
-    calls its gap.
+    ``(gamma_d - margin) / gamma_d <= 1 - margin t / ‖a‖`` for the weight vector a after t updates. A certificate calls
+    this its gap.
 
     Examples
     --------
@@ -136,8 +136,7 @@ def perceptron_update_bound(R: float, gamma_d: float, b: float = 0.0) -> float:
     >>> perceptron_update_bound(R=10.0, gamma_d=1.0)
     100.0
     """
-    _check(R, gamma_d, 1.0)
-    return (R**2 + 2 * b) / gamma_d**2
+    return _ratio(R, gamma_d) ** 2 + 2 * b / gamma_d**2
 
 
 def romma_update_bound(R: float, gamma_d: float, delta: float) -> float:
@@ -151,8 +150,7 @@ def romma_update_bound(R: float, gamma_d: float, delta: float) -> float:
     >>> romma_update_bound(R=10.0, gamma_d=1.0, delta=0.5)
     400.0
     """
-    _check(R, gamma_d, delta)
-    return (R / (delta * gamma_d)) ** 2
+    return (_ratio(R, gamma_d, delta) / delta) ** 2
 
 
 def alma_update_bound(R: float, gamma_d: float, alpha: float) -> float:
@@ -164,14 +162,13 @@ def alma_update_bound(R: float, gamma_d: float, alpha: float) -> float:
     >>> alma_update_bound(R=10.0, gamma_d=1.0, alpha=0.5)
     1812.0
     """
-    _check(R, gamma_d, alpha)
-    return 2 * (R / gamma_d) ** 2 * (2 / alpha - 1) ** 2 + 8 / alpha - 4
+    return 2 * _ratio(R, gamma_d, alpha) ** 2 * (2 / alpha - 1) ** 2 + 8 / alpha - 4
 
 
 def margitron_threshold(R: float, gamma_bound: float, epsilon: float, growth: str = "updates") -> float:
-    """Give the margitron's threshold parameter b for accuracy epsilon and an upper bound on gamma_d.
+    """Return the margitron's threshold parameter b for accuracy epsilon and an upper bound on gamma_d.
 
-    Half of epsilon is the exponent's, e = epsilon; the other half is for what R² contributes to ‖a‖².
+    Half of epsilon is spent on the exponent, e = epsilon; the other half on what R² contributes to ‖a‖².
 
     - ``growth="updates"``: ``b = (R² / d)^e ((1 - e/2) gamma_bound²)^(1-e)`` with ``d = 1/(1-e) - 1/(1-e/2)``.
     - ``growth="norm"``: ``b = (1 - e) gamma_bound N^(1-s)`` with s = 2 (1-e) / (2-e), N the length of a at which the
@@ -183,7 +180,7 @@ def margitron_threshold(R: float, gamma_bound: float, epsilon: float, growth: st
     >>> round(margitron_threshold(R=10.0, gamma_bound=1.0, epsilon=0.5), 2)
     10.61
     """
-    _check(R, gamma_bound, epsilon)
+    _ratio(R, gamma_bound, epsilon)  # checks them
     e = epsilon
     if e == 1:
         return 0.0  # the classical perceptron
@@ -211,7 +208,7 @@ def margitron_update_bound(R: float, gamma_d: float, b: float, epsilon: float, g
     >>> round(margitron_update_bound(R=10.0, gamma_d=1.0, b=b, epsilon=0.5))
     373
     """
-    _check(R, gamma_d, epsilon)
+    _ratio(R, gamma_d, epsilon)  # checks them
     e = epsilon
     if growth == "updates":
         return _first(lambda t: gamma_d**2 * t > R**2 + b * t ** (1 - e) / (1 - e / 2), 1.0)
@@ -226,7 +223,7 @@ def _lower_order(t: float, R: float, gamma_d: float, s: float) -> float:
 
 
 def _first(holds: Callable[[float], bool], start: float) -> float:
-    """Find where a condition that holds from some point on begins to, by doubling and bisection."""
+    """Find the point from which a condition holds, by doubling and bisection."""
     low, high = start, start
     while not holds(high):
         low, high = high, 2 * high

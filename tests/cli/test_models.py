@@ -120,4 +120,4 @@ def test_data_convert(run, folder):
     assert run("verify", "model.npz", "again.csv", "--label", "label")[0] == 0
     assert run("data", "convert", "again.csv", "-", "--label", "1", "--to", "libsvm")[0] == 0
     code, _, err = run("data", "convert", "train", "binary/")
-    assert (code, err) == (3, "dynmargin data: binary: it is there already; remove it, or name another folder\n")
+    assert (code, err) == (3, "dynmargin data: binary: it already exists; remove it, or name another folder\n")

@@ -24,10 +24,10 @@ class JointRun(Run):
 
     def __init__(self, Z, n_rows, rule, schedule, seed, max_updates):
         self.of_row = [[(key, z) for key, z in Z.items() if key[0] == k] for k in range(n_rows)]
-        one_a_row = np.array([patterns[0][1] for patterns in self.of_row])  # all of a row have the same length
+        one_per_row = np.array([patterns[0][1] for patterns in self.of_row])  # all of a row have the same length
         self.Z, self.n_classes = Z, 1 + len(self.of_row[0])
-        n_columns = (one_a_row.shape[1] - n_rows) // self.n_classes - 1
-        super().__init__(one_a_row, [1] * n_rows, rule, schedule, seed, max_updates, n_columns)
+        n_columns = (one_per_row.shape[1] - n_rows) // self.n_classes - 1
+        super().__init__(one_per_row, [1] * n_rows, rule, schedule, seed, max_updates, n_columns)
         self.counts = np.zeros(n_rows * self.n_classes)
 
     def count(self, key, times):

@@ -75,7 +75,7 @@ class Mixture:
         self.outgrowing, self.failures, self.passes, self.next_mix = False, 0, 0, 8
 
     def mix(self, counts, accuracy):
-        """Give the counts to go on with."""
+        """Return the counts to go on with."""
         run, t, bound = self.run, self.run.total(counts), self.run.bound(counts)
         if not bound > 0 or t > LARGEST_COUNT / 16:
             return counts
@@ -105,7 +105,7 @@ class Mixture:
         return counts
 
     def attempt(self, now, step, bound, T):
-        """Give the combination, or what there is if no length of the step lowers the bound."""
+        """Return the combination, or what there is if no length of the step lowers the bound."""
         for length in (1.0, 0.5, 0.25):
             counts = self.combined(now, [length * x for x in step], T)
             if 0 < self.run.total(counts) <= LARGEST_COUNT and self.run.bound(counts) < bound:

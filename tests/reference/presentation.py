@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from .mixture import LARGEST_COUNT, Mixture
-from .renewal import Renewal, share_to_mend, shares_for
+from .renewal import Renewal, share_to_correct, shares_for
 from .rules import DynamicMargin
 
 MASK = 2**64 - 1
@@ -90,7 +90,7 @@ class Run:
         self.a, self.t = self.sum_of_patterns(self.counts), self.total(self.counts)
         support = np.flatnonzero(self.counts).tolist()
         self.shuffle_active(support)
-        self.renewal.begin(len(support), share_to_mend(self, support), bound, self.bound(self.counts))
+        self.renewal.begin(len(support), share_to_correct(self, support), bound, self.bound(self.counts))
         return support
 
     def mix(self):

@@ -1,4 +1,4 @@
-"""When counts are renewed, and how much of an update is made while they are mended."""
+"""When counts are renewed, and how much of an update is made while they are being corrected."""
 
 import math
 
@@ -45,14 +45,14 @@ class Renewal:
 
 
 def shares_for(weights, Y, delta2):
-    """Give the counts that weights call for, as shares: slacks over Delta²."""
+    """Return the counts that weights call for, as shares: slacks over Delta²."""
     n_dense = Y.shape[1] - len(Y)
     alpha = np.maximum(0.0, 1 - Y[:, :n_dense] @ weights) / delta2
     return alpha / alpha.sum()
 
 
-def share_to_mend(run, members):
-    """Give the share of all updates by which one visit of the members would make `a` vanish."""
+def share_to_correct(run, members):
+    """Return the share of all updates by which one visit of the members would make `a` vanish."""
     sample = members[:1024]
     made = 0.0
     for k in sample:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reference.presentation import Run
+from reference.rules import Rule
 
 
 class RescalingRun(Run):
@@ -23,14 +24,6 @@ class RescalingRun(Run):
         self.t += 1
         self.made += 1
         self.updates.append((k, add))
-
-
-class Rule:
-    def score(self, a, t, y):
-        return a @ y
-
-    def misclassified(self, a, t, y):
-        return self.score(a, t, y) <= self.threshold(a, t)
 
 
 @dataclass

@@ -6,8 +6,18 @@ from dataclasses import dataclass
 import numpy as np
 
 
+class Rule:
+    """Update while the score is at most the threshold."""
+
+    def score(self, a, t, y):
+        return a @ y
+
+    def misclassified(self, a, t, y):
+        return self.score(a, t, y) <= self.threshold(a, t)
+
+
 @dataclass
-class DynamicMargin:
+class DynamicMargin(Rule):
     """PDM: a.y <= (1 - eps) ‖a‖² / t, both sides times t."""
 
     eps: float
@@ -18,40 +28,25 @@ class DynamicMargin:
     def threshold(self, a, t):
         return (1 - self.eps) * (a @ a)
 
-    def misclassified(self, a, t, y):
-        return self.score(a, t, y) <= self.threshold(a, t)
-
 
 @dataclass
-class FixedMargin:
+class FixedMargin(Rule):
     """PFM: a.y <= beta ‖a‖."""
 
     beta: float
 
-    def score(self, a, t, y):
-        return a @ y
-
     def threshold(self, a, t):
         return self.beta * np.sqrt(a @ a)
 
-    def misclassified(self, a, t, y):
-        return self.score(a, t, y) <= self.threshold(a, t)
-
 
 @dataclass
-class ConstantThreshold:
+class ConstantThreshold(Rule):
     """The perceptron, with margin if b > 0: a.y <= b."""
 
     b: float
 
-    def score(self, a, t, y):
-        return a @ y
-
     def threshold(self, a, t):
         return self.b
-
-    def misclassified(self, a, t, y):
-        return self.score(a, t, y) <= self.threshold(a, t)
 
 
 @dataclass

@@ -18,14 +18,17 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
-#include "../patterns.hpp"
-#include "../random.hpp"
-#include "../slack_repair.hpp"
-#include "../trainer.hpp"
-#include "working_set.hpp"
+#include "dynmargin/data/problem.hpp"
+#include "dynmargin/dual/working_set.hpp"
+#include "dynmargin/order/pacing.hpp"
+#include "dynmargin/order/random.hpp"
+#include "dynmargin/order/run.hpp"
+#include "dynmargin/proof/witnesses.hpp"
+#include "dynmargin/solve/slack_repair.hpp"
 
 namespace dynmargin {
 
@@ -34,7 +37,7 @@ class Decomposition {
   static constexpr std::size_t q = 10;
 
   Decomposition(std::shared_ptr<const PackedRows> packed, std::shared_ptr<const Problem> problem, double tolerance,
-                std::uint64_t seed)
+                double epsilon, std::uint64_t seed)
       : packed_(std::move(packed)),
         problem_(std::move(problem)),
         tolerance_(tolerance),
@@ -45,7 +48,8 @@ class Decomposition {
         optimal_for_(packed_->n_rows),
         w_(packed_->n_columns),
         change_(packed_->n_columns),
-        best_w_(packed_->n_columns + 1) {
+        best_w_(packed_->n_columns + 1),
+        pacing_(epsilon, problem_->n_members(), problem_->hard_margin()) {
     for (std::size_t k = 0; k < problem_->sides.size(); ++k)
       if (problem_->sides[k] != 0) {
         members_.push_back(static_cast<std::uint32_t>(k));
@@ -59,14 +63,14 @@ class Decomposition {
 
   Event advance(double seconds, double max_updates) {
     using clock = std::chrono::steady_clock;
-    constexpr std::int64_t often = 20;  // iterations after which a look may be taken
+    constexpr std::int64_t often = 20;  // iterations after which a check may be due
     const auto end = clock::now() + std::chrono::duration<double>(seconds);
     return std::visit(
         [&](const auto& rows) {
           do {
             if (static_cast<double>(iterations_) >= max_updates) return Event::max_updates;
             if (!iterate(rows)) return Event::converged;
-            if (iterations_ % often == 0) return Event::full_pass;
+            if (iterations_ % often == 0 && due()) return Event::check_due;
           } while (clock::now() < end);
           return Event::slice_over;
         },
@@ -105,10 +109,18 @@ class Decomposition {
     return {margin_, norm / t, (extended_smallest[0] + extended_smallest[1]) / 2 / norm};
   }
 
+  // Only a check tells the upper bound: there is none to wait for.
+  void checked(double gap, std::optional<double> /*enough*/) { pacing_.checked(visits_, full_passes(), gap); }
+  void renew() {}
+  double upper_bound() const { return std::numeric_limits<double>::infinity(); }
+
+  void record_updates() { recording_ = true; }
+  const std::vector<std::pair<std::int64_t, double>>& recorded_updates() const { return recorded_; }
+
   const std::vector<double>& dual_weights() const { return alpha_; }
-  const std::vector<double>& best_w() const { return best_w_; }  // the bias last
-  double best_scale() const { return best_scale_; }
-  std::int64_t iterations() const { return iterations_; }
+  Support support() const { return all_weights(alpha_); }
+  Model model() const { return {best_w_, best_scale_}; }  // the bias last
+  std::int64_t updates() const { return iterations_; }
   std::int64_t visits() const { return visits_; }
   std::size_t n_active() const { return active_.size(); }
 
@@ -118,6 +130,10 @@ class Decomposition {
   }
 
  private:
+  bool due() {
+    return pacing_.due(visits_, full_passes(), upper_bound(), [] { return false; });
+  }
+
   double side(std::uint32_t k) const { return problem_->sides[k]; }
   double gradient(std::uint32_t k) const { return 1 - side(k) * score_[k] - alpha_[k] * delta2_[k]; }
 
@@ -201,6 +217,7 @@ class Decomposition {
     for (std::size_t i = 0; i < set.size(); ++i) {
       const double factor = set.side[i] * (set.alpha[i] - alpha_[set.rows[i]]);
       alpha_[set.rows[i]] = set.alpha[i];
+      if (recording_) recorded_.emplace_back(set.rows[i], set.alpha[i]);
       rows.add_to(change_.data(), rows.start(set.rows[i]), factor);
       rows.add_to(w_.data(), rows.start(set.rows[i]), factor);
     }
@@ -270,6 +287,9 @@ class Decomposition {
   std::vector<double> best_w_;
   double best_scale_ = 0, margin_ = -std::numeric_limits<double>::infinity();
   std::int64_t iterations_ = 0, visits_ = 0;
+  Projection pacing_;
+  bool recording_ = false;
+  std::vector<std::pair<std::int64_t, double>> recorded_;  // row, dual weight
 };
 
 }  // namespace dynmargin

@@ -13,16 +13,16 @@
 #include <limits>
 #include <vector>
 
-#include "../slack_repair.hpp"
-#include "../trainer.hpp"
-#include "dual_state.hpp"
+#include "dynmargin/dual/dual_state.hpp"
+#include "dynmargin/proof/witnesses.hpp"
+#include "dynmargin/solve/slack_repair.hpp"
 
 namespace dynmargin {
 
 class DualBounds {
  public:
-  DualBounds(const std::vector<Member>& members, const Problem& problem, std::size_t n_columns)
-      : members_(members), problem_(problem), w_(n_columns + 1) {
+  DualBounds(const Problem& problem, std::size_t n_columns)
+      : members_(members_of(problem)), problem_(problem), w_(n_columns + 1) {
     if (problem.hard_margin()) return;
     penalties_.resize(whole_lanes(members_.size()));
     for (std::size_t i = 0; i < members_.size(); ++i) penalties_[i] = problem.penalty(members_[i].row());
@@ -30,8 +30,8 @@ class DualBounds {
 
   // One read-only pass over all rows.
   template <class P>
-  Bounds look(const P& patterns, const DualState& state, double target) {
-    const DualTotals totals = totals_of(state, problem_.loss);
+  Bounds check(const P& patterns, const DualState& state, double target) {
+    const Sums sums = sums_of(state);
     std::vector<double> w(state.w);
     w.push_back(state.bias);
     for (double& c : w) c /= target;
@@ -45,20 +45,20 @@ class DualBounds {
       scores_[1][i] = m.side() * problem_.rho;
       smallest_score = std::min(smallest_score, score);
       if (problem_.loss == Loss::hinge)
-        loss += y.slack * std::max(0.0, 1 - score);
+        loss += y.delta2 * std::max(0.0, 1 - score);
       else
-        smallest = std::min(smallest, score + y.alpha / target * y.slack);
+        smallest = std::min(smallest, score + y.count / target * y.delta2);
     }
     if (problem_.loss == Loss::hinge) {
-      const double primal = totals.dense2 / (target * target) / 2 + loss / target;
-      const double dual = totals.t / target - totals.dense2 / (target * target) / 2;
+      const double primal = sums.dense2 / (target * target) / 2 + loss / target;
+      const double dual = sums.t / target - sums.dense2 / (target * target) / 2;
       const double value = 1 / std::sqrt(2 * primal);
       if (value > margin_) take(w, value, 1);
       return {margin_, 1 / std::sqrt(2 * std::max(0.0, dual)), margin_};
     }
     problem_.hard_margin() ? take_direction(w, smallest_score) : combine(w);
-    const double norm = std::sqrt(totals.dense2 + totals.extended);
-    return {margin_, norm / totals.t, smallest * target / norm};
+    const double norm = std::sqrt(sums.norm2());
+    return {margin_, norm / sums.t, smallest * target / norm};
   }
 
   double margin() const { return margin_; }
@@ -92,7 +92,7 @@ class DualBounds {
     if (norm2 > 0 && margin > margin_) take(w, margin, smallest_score > 0 ? 1 / smallest_score : 0);
   }
 
-  const std::vector<Member>& members_;
+  std::vector<Member> members_;
   const Problem& problem_;
   std::vector<double> penalties_;  // Delta_k^-2, and zeros up to whole lanes
   SlackRepair<2>::Scores scores_;  // of w, of the bias

@@ -13,8 +13,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "../member_list.hpp"
-#include "../order.hpp"
+#include "dynmargin/order/members.hpp"
+#include "dynmargin/order/order.hpp"
 
 namespace dynmargin {
 

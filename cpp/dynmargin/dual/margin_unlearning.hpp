@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../state.hpp"
+#include "dynmargin/rules/totals.hpp"
 
 namespace dynmargin {
 

@@ -1,40 +1,39 @@
 // The scores of a row for all classes at once.
 //
-// The weights of the classes for one feature stand side by side, filled up with zeros to whole pairs: one look at an
+// The weights of the classes for one feature are side by side, filled up with zeros to whole pairs: one access to an
 // entry of a row serves all classes, two at a time. Sums run over the entries in their order, so the result is the same
 // on every machine.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <limits>
+#include <utility>
 #include <vector>
 
-#include "../lanes.hpp"
+#include "dynmargin/solve/lanes.hpp"
 
 namespace dynmargin {
 
-inline std::size_t whole_pairs(std::size_t n_classes) { return (n_classes + 1) / 2 * 2; }
-
-// A line of weights a feature; the last line is that of the augmented coordinate.
+// A line of weights per feature; the last line is that of the augmented coordinate.
 struct ClassWeights {
   std::size_t n_classes, stride;
   std::vector<double> values;
 
   ClassWeights(std::int64_t n_columns, std::size_t classes)
-      : n_classes(classes), stride(whole_pairs(classes)), values((n_columns + 1) * stride) {}
+      : n_classes(classes), stride((classes + 1) / 2 * 2), values((n_columns + 1) * stride) {}
 
   const double* bias() const { return values.data() + values.size() - stride; }
   double* bias() { return values.data() + values.size() - stride; }
 
   // lambda [x, rho] to the weights of one class, and away from those of another.
-  template <class Rows>
-  void add(const Rows& rows, std::uint64_t start, double rho, std::size_t to, std::size_t from, double lambda) {
-    bias()[to] += lambda * rho;
-    bias()[from] -= lambda * rho;
-    rows.for_each(start, [&](auto column, double value) {
+  template <class P, class Y>
+  void add(const P& patterns, const Y& y, std::size_t to, std::size_t from, double lambda) {
+    bias()[to] += lambda * patterns.rho();
+    bias()[from] -= lambda * patterns.rho();
+    patterns.for_each_entry(y, [&](auto column, double value) {
       double* line = values.data() + static_cast<std::size_t>(column) * stride;
       line[to] += lambda * value;
       line[from] -= lambda * value;
@@ -43,18 +42,17 @@ struct ClassWeights {
 };
 
 // N pairs of classes, whose sums stay in registers.
-template <std::size_t N, class Rows>
-void score_pairs(const Rows& rows, std::uint64_t start, double rho, const ClassWeights& w, std::size_t first,
-                 double* scores) {
+template <std::size_t N, class P, class Y>
+void score_pairs(const P& patterns, const Y& y, const ClassWeights& w, std::size_t first, double* scores) {
   Half sum[N];
   const auto load = [](const double* from) {
     Half pair;
     std::memcpy(&pair, from, sizeof pair);
     return pair;
   };
-  for (std::size_t n = 0; n < N; ++n) sum[n] = load(w.bias() + first + 2 * n) * rho;
+  for (std::size_t n = 0; n < N; ++n) sum[n] = load(w.bias() + first + 2 * n) * patterns.rho();
   const double* const lines = w.values.data() + first;
-  rows.for_each(start, [&](auto column, double value) {
+  patterns.for_each_entry(y, [&](auto column, double value) {
     const double* line = lines + static_cast<std::size_t>(column) * w.stride;
     for (std::size_t n = 0; n < N; ++n) sum[n] += load(line + 2 * n) * value;
   });
@@ -62,37 +60,15 @@ void score_pairs(const Rows& rows, std::uint64_t start, double rho, const ClassW
 }
 
 // w_c.[x, rho] for every class c; `scores` has room for whole pairs.
-template <class Rows>
-void score_classes(const Rows& rows, std::uint64_t start, double rho, const ClassWeights& w, double* scores) {
+template <class P, class Y>
+void score_classes(const P& patterns, const Y& y, const ClassWeights& w, double* scores) {
   constexpr std::size_t most = 8;  // as many as there are registers for
   const std::size_t pairs = w.stride / 2, parts = (pairs + most - 1) / most;
   for (std::size_t part = 0, pair = 0; part < parts; ++part) {
-    const std::size_t count = pairs * (part + 1) / parts - pair, first = 2 * pair;
-    switch (count) {
-      case 1:
-        score_pairs<1>(rows, start, rho, w, first, scores);
-        break;
-      case 2:
-        score_pairs<2>(rows, start, rho, w, first, scores);
-        break;
-      case 3:
-        score_pairs<3>(rows, start, rho, w, first, scores);
-        break;
-      case 4:
-        score_pairs<4>(rows, start, rho, w, first, scores);
-        break;
-      case 5:
-        score_pairs<5>(rows, start, rho, w, first, scores);
-        break;
-      case 6:
-        score_pairs<6>(rows, start, rho, w, first, scores);
-        break;
-      case 7:
-        score_pairs<7>(rows, start, rho, w, first, scores);
-        break;
-      default:
-        score_pairs<8>(rows, start, rho, w, first, scores);
-    }
+    const std::size_t count = pairs * (part + 1) / parts - pair;
+    [&]<std::size_t... N>(std::index_sequence<N...>) {
+      (void)((count == N + 1 && (score_pairs<N + 1>(patterns, y, w, 2 * pair, scores), true)) || ...);
+    }(std::make_index_sequence<most>());
     pair += count;
   }
 }

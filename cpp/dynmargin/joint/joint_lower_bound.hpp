@@ -1,5 +1,5 @@
-// The weights that are handed out for all classes: the best combination of the state and a running average of recent
-// states, as for two classes (lower_bound.hpp).
+// The weights that are returned for all classes: the best combination of the state and a running average of recent
+// states, as for two classes (perceptron/lower_bound.hpp).
 //
 // What the slacks have to make up for depends on the smallest margin of each row alone, over its wrong classes:
 //   F(c) = ‖W_c‖² + sum_k Delta_k^-2 max_r max(0, 1 - s_kr(c))²,   W_c = c_0 state + c_1 average.
@@ -13,72 +13,49 @@
 #include <limits>
 #include <vector>
 
-#include "../slack_repair.hpp"
-#include "joint_state.hpp"
+#include "dynmargin/joint/joint_state.hpp"
+#include "dynmargin/perceptron/best_weights.hpp"
 
 namespace dynmargin {
 
-class JointLowerBound {
+class JointLowerBound : public BestWeights<2> {
  public:
   JointLowerBound(const PackedRows& packed, const JointProblem& problem)
-      : problem_(problem),
-        row_length_(static_cast<double>(packed.n_nonzeros) / static_cast<double>(packed.n_rows)),
-        w_(packed.n_columns, problem.costs.size()) {
-    for (std::size_t k = 0; k < problem.sides.size(); ++k)
-      if (problem.sides[k] != 0) members_.push_back(static_cast<std::uint32_t>(k));
-    penalties_.resize(whole_lanes(members_.size()));
-    if (problem.hard_margin()) return;
-    for (std::size_t i = 0; i < members_.size(); ++i) penalties_[i] = problem.penalty(members_[i]);
-  }
+      : BestWeights(packed, problem), problem_(problem), w_(packed.n_columns, problem.costs.size()) {}
 
   // Takes the state into the average, after a pass over so many rows; not after passes that cost less than this does.
   void remember(const JointState& a, std::size_t pass_size) {
-    const std::vector<double>& w = a.w.values;
-    if (static_cast<double>(pass_size) * (row_length_ + 1) * static_cast<double>(a.w.stride) <
-        static_cast<double>(w.size()))
-      return;
-    const auto before = static_cast<double>(remembered_++);
-    const double scale = canonical_scale(a), keep = before / (before + 6);
-    average_.resize(w.size());
-    for (std::size_t j = 0; j < w.size(); ++j) average_[j] = keep * average_[j] + (1 - keep) * scale * w[j];
+    const auto size = static_cast<double>(a.w.values.size()), stride = static_cast<double>(a.w.stride);
+    if (static_cast<double>(pass_size) * (row_length_ + 1) * stride >= size) take_into_average(a, a.w.values.size());
   }
 
   // Looks for better weights at this state; returns min_kr A.z_kr, which falls out.
-  template <class Rows>
-  double look(const Rows& rows, const JointState& a) {
+  template <class P>
+  double improve(const P& patterns, const JointState& a) {
     const std::size_t K = a.w.n_classes, stride = a.w.stride;
-    std::array<ClassWeights, 2> directions{a.w, a.w};
-    const double scale = canonical_scale(a);
+    Directions directions{a.w, a.w};
+    const double scale = canonical_scale(a.totals);
     for (double& c : directions[0].values) c *= scale;
-    if (average_.empty())
-      std::fill(directions[1].values.begin(), directions[1].values.end(), 0.0);
-    else
-      directions[1].values = average_;
+    directions[1].values = average_;
+    directions[1].values.resize(a.w.values.size());
     for (auto& scores : scores_) scores.resize(members_.size() * stride);
     double smallest = std::numeric_limits<double>::infinity();
     for (std::size_t i = 0; i < members_.size(); ++i) {
-      const JointRow& row = a.rows[members_[i]];
+      const JointPattern& y = a.patterns[members_[i].row()];
       for (std::size_t direction = 0; direction < 2; ++direction)
-        score_classes(rows, row.start, problem_.rho, directions[direction], &scores_[direction][i * stride]);
+        score_classes(patterns, y, directions[direction], &scores_[direction][i * stride]);
       const double* s = &scores_[0][i * stride];
-      const double margin = s[row.right] - s[nearest_wrong_class(s, K, row.right)];
-      smallest = std::min(smallest, (scale > 0 ? margin / scale : 0) + static_cast<double>(row.count) * row.delta2);
+      const double margin = s[y.right] - s[nearest_wrong_class(s, K, y.right)];
+      smallest = std::min(smallest, (scale > 0 ? margin / scale : 0) + static_cast<double>(y.count) * y.delta2);
     }
     problem_.hard_margin() ? combine_hard(a, directions) : combine(a, directions);
     return smallest;
   }
 
-  double margin() const { return margin_; }
   const ClassWeights& w() const { return w_; }
-  double scale() const { return scale_; }
 
  private:
-  using Combined = std::array<double, 2>;  // coefficients of the state and the average
-  using Gram = SlackRepair<2>::Gram;
-  using Directions = std::array<ClassWeights, 2>;
-
-  // A t / ‖A‖² has the length of the optimum, up to the gap.
-  static double canonical_scale(const JointState& a) { return a.totals.norm2 > 0 ? a.totals.t / a.totals.norm2 : 0; }
+  using Directions = std::array<ClassWeights, 2>;  // the state and the average
 
   static Gram gram_of(const Directions& u) {
     Gram gram{};
@@ -100,7 +77,7 @@ class JointLowerBound {
     combined_.resize(stride);
     for (auto& scores : nearest_) scores.resize(whole_lanes(members_.size()));
     for (std::size_t i = 0; i < members_.size(); ++i) {
-      const auto right = static_cast<std::size_t>(a.rows[members_[i]].right);
+      const auto right = static_cast<std::size_t>(a.patterns[members_[i].row()].right);
       const double *s = &scores_[0][i * stride], *t = &scores_[1][i * stride];
       for (std::size_t n = 0; n < stride; ++n) combined_[n] = c[0] * s[n] + c[1] * t[n];
       const std::size_t wrong = nearest_wrong_class(combined_.data(), K, right);
@@ -121,12 +98,12 @@ class JointLowerBound {
     return norm2_of(gram, c) + loss;
   }
 
-  Combined descend(const JointState& a, const Gram& gram, double& F) {
+  Combination<2> descend(const JointState& a, const Gram& gram) {
     Combined c = start_;
     choose(a, c);
-    F = objective(gram, c);
+    double F = objective(gram, c);
     for (int round = 0; round < 20; ++round) {
-      Combined there = SlackRepair<2>(nearest_, penalties_, gram).best(c).c;
+      Combined there = Repair(nearest_, penalties_, gram).best(c).c;
       double lower = F;
       for (int halvings = 0; halvings < 4; ++halvings) {
         choose(a, there);
@@ -140,7 +117,7 @@ class JointLowerBound {
       F = lower;
       if (settled) break;
     }
-    return c;
+    return {c, 1 / std::sqrt(F)};
   }
 
   void take(const Directions& u, const Combined& c, double margin, double scale) {
@@ -150,42 +127,26 @@ class JointLowerBound {
   }
 
   void combine(const JointState& a, const Directions& u) {
-    double F = 0;
-    const Combined c = descend(a, gram_of(u), F);
+    const auto [c, margin] = descend(a, gram_of(u));
     if (c != Combined{}) start_ = c;
-    const double margin = 1 / std::sqrt(F);
     // As long as no weights are better than none, the direction of the average, or of the state, is all there is.
     if (c == Combined{} && scale_ == 0) return take(u, average_.empty() ? Combined{1, 0} : Combined{0, 1}, margin, 0);
     if (margin > margin_) take(u, c, margin, 1);
   }
 
-  // No slack is allowed: the best combination when slacks are very dear, and what it is really worth.
   void combine_hard(const JointState& a, const Directions& u) {
-    constexpr double dear = 1e3;
     const Gram gram = gram_of(u);
-    Combined found{};
-    if (double F = 0; gram[0][0] > 0) {
-      std::fill_n(penalties_.begin(), members_.size(), dear * gram[0][0]);
-      found = descend(a, gram, F);
-      if (found != Combined{}) start_ = found;
-    }
-    for (const Combined& c : {Combined{1, 0}, Combined{0, 1}, found}) {
-      const double norm2 = norm2_of(gram, c), smallest = choose(a, c), margin = smallest / std::sqrt(norm2);
-      if (norm2 > 0 && margin > margin_) take(u, c, margin, smallest > 0 ? 1 / smallest : 0);
-    }
+    BestWeights::combine_hard(
+        gram, [&] { return descend(a, gram).c; }, [&](const Combined& c) { return norm2_of(gram, c); },
+        [&](const Combined& c) { return choose(a, c); },
+        [&](const Combined& c, double margin, double scale) { take(u, c, margin, scale); });
   }
 
   const JointProblem& problem_;
-  double row_length_;                   // non-zeros, on the average
-  std::vector<std::uint32_t> members_;  // the rows that take part
-  std::vector<double> penalties_;       // as in LowerBound
-  std::vector<double> average_, combined_;
-  std::int64_t remembered_ = 0;
   std::array<std::vector<double>, 2> scores_;  // of the two directions, all classes of a row side by side
-  SlackRepair<2>::Scores nearest_;             // (w_y - w_r).[x_k, rho] of the two directions, r chosen for each row
-  Combined start_{1, 0};                       // the last combination found: the next one is close
+  Repair::Scores nearest_;                     // (w_y - w_r).[x_k, rho] of the two directions, r chosen for each row
+  std::vector<double> combined_;               // scores of the row in hand
   ClassWeights w_;
-  double scale_ = 0, margin_ = -std::numeric_limits<double>::infinity();
 };
 
 }  // namespace dynmargin

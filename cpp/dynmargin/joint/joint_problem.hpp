@@ -14,8 +14,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "../problem.hpp"
-#include "../rows.hpp"
+#include "dynmargin/data/problem.hpp"
+#include "dynmargin/data/rows.hpp"
 
 namespace dynmargin {
 
@@ -24,6 +24,7 @@ struct JointProblem {
   double rho = 0;                     // the augmentation; 0 without an intercept
   std::vector<double> costs;          // C of each class
   std::vector<double> sample_weight;  // empty: all ones
+  static constexpr Loss loss = Loss::squared_hinge;
 
   std::int32_t n_classes() const { return static_cast<std::int32_t>(costs.size()); }
   std::int32_t class_of(std::size_t k) const { return sides[k] - 1; }  // from 0 up
@@ -47,16 +48,10 @@ struct JointProblem {
     return 2 * (sample_weight.empty() ? C : C * sample_weight[k]);
   }
   double delta2(std::size_t k) const { return 1 / penalty(k); }
+  // ‖z_kr‖², the same for every wrong class r.
+  double squared_norm(std::size_t k, double row2) const { return 2 * (row2 + rho * rho) + delta2(k); }
+  std::size_t n_members() const { return sides.size() - std::count(sides.begin(), sides.end(), 0); }
   bool hard_margin() const { return std::isinf(costs[0]); }
 };
-
-// R = max ‖z_kr‖; ‖z_kr‖² = 2 ‖[x_k, rho]‖² + Delta_k².
-inline double largest_norm(const PackedRows& packed, const JointProblem& problem) {
-  double R2 = 0;
-  for (std::size_t k = 0; k < problem.sides.size(); ++k)
-    if (problem.sides[k] != 0)
-      R2 = std::max(R2, 2 * (packed.squared_norms[k] + problem.rho * problem.rho) + problem.delta2(k));
-  return std::sqrt(R2);
-}
 
 }  // namespace dynmargin

@@ -10,19 +10,17 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../step.hpp"
+#include "dynmargin/rules/totals.hpp"
 
 namespace dynmargin {
 
 struct Alma {
   double alpha, R;
 
-  double threshold(const Moment& a) const {
-    return (1 - alpha) * (std::sqrt(8.0) / alpha) * R / std::sqrt(a.updates + 1);
-  }
+  double threshold(const Totals& a) const { return (1 - alpha) * (std::sqrt(8.0) / alpha) * R / std::sqrt(a.t + 1); }
 
-  Step step(double p, double q, const Moment& a) const {
-    const double eta = std::sqrt(2.0) / (R * std::sqrt(a.updates + 1));
+  Step step(double p, double q, const Totals& a) const {
+    const double eta = std::sqrt(2.0) / (R * std::sqrt(a.t + 1));
     const double norm2 = a.norm2 + eta * (2 * p + eta * q);
     const double shrink = 1 / std::max(1.0, std::sqrt(norm2));
     return {shrink, shrink * eta, std::min(1.0, norm2)};

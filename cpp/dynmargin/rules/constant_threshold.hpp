@@ -10,7 +10,7 @@
 
 #include <cmath>
 
-#include "../state.hpp"
+#include "dynmargin/rules/totals.hpp"
 
 namespace dynmargin {
 

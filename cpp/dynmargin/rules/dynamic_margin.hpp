@@ -9,7 +9,7 @@
 
 #include <cmath>
 
-#include "../state.hpp"
+#include "dynmargin/rules/totals.hpp"
 
 namespace dynmargin {
 

@@ -12,16 +12,16 @@
 #include <algorithm>
 #include <cmath>
 
-#include "../step.hpp"
+#include "dynmargin/rules/totals.hpp"
 
 namespace dynmargin {
 
 struct MistakeControlled {
   double beta, power, eta, zeta, R;
 
-  double threshold(const Moment& a) const { return beta / std::pow(t(a), power); }
+  double threshold(const Totals& a) const { return beta / std::pow(t(a), power); }
 
-  Step step(double p, double q, const Moment& a) const {
+  Step step(double p, double q, const Totals& a) const {
     const double rate = eta / (R * std::pow(t(a), zeta));
     const double norm = std::sqrt(std::max(0.0, a.norm2 + rate * (2 * p + rate * q)));
     if (!(norm > 0)) return {1, rate, 0};
@@ -29,7 +29,7 @@ struct MistakeControlled {
   }
 
  private:
-  static double t(const Moment& a) { return std::max(1.0, a.updates); }  // u = y / ‖y‖ of the first pattern is t = 1
+  static double t(const Totals& a) { return std::max(1.0, a.t); }  // u = y / ‖y‖ of the first pattern is t = 1
 };
 
 }  // namespace dynmargin

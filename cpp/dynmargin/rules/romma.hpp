@@ -12,16 +12,16 @@
 // plus d): the upper bound of the certificate, ‖a‖ / sum, is ROMMA's own 1 / ‖a‖.
 #pragma once
 
-#include "../step.hpp"
+#include "dynmargin/rules/totals.hpp"
 
 namespace dynmargin {
 
 struct Romma {
   double bound;  // 0, or 1 - delta
 
-  double threshold(const Moment& /*a*/) const { return bound; }
+  double threshold(const Totals& /*a*/) const { return bound; }
 
-  Step step(double p, double q, const Moment& a) const {
+  Step step(double p, double q, const Totals& a) const {
     const double A = a.norm2;
     if (p >= q * A) return {0, 1 / q, 1 / q};  // y / q alone satisfies w.a >= ‖a‖²; also the way to begin, from a = 0
     const double D = q * A - p * p;            // positive by Cauchy and Schwarz, unless y and a are opposite:

@@ -1,1 +1,4 @@
-"""One file an algorithm: how it trains on a task. Nothing here needs scikit-learn."""
+"""The algorithms: one registry, and one file per small family that trains on packed problems.
+
+It may import `training` and everything below it. The registry itself imports nothing.
+"""

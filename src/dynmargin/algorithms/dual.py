@@ -1,78 +1,73 @@
-"""Algorithms that also take back, with the interface of the core's trainer."""
+"""Algorithms that also take back: dual coordinate descent, MPU, and a decomposition SVM."""
 
 from dataclasses import replace
 
-import numpy as np
-from numpy.typing import NDArray
-
 from .. import _core
-from ..dual_weights import as_counts
-from ..outcome import Outcome
-from ..task import OwnPace, Task
-from ..training import Plan, train
+from ..problem.packed import PackedProblem
+from ..training.request import Request
+from ..training.result import Result
+from ..training.run import nothing_finer, train
 
-FINER = 10.0  # how much finer MPU's rule becomes when it is content and the certificate is not
-
-
-def train_dual(task: Task, plan: Plan, trainer: "DualTrainer") -> Outcome:
-    """Run an algorithm that also takes back to the certificate, or until its own rule is content."""
-    outcome = train(task, trainer, plan, rules=iter(())).by_own_rule()
-    total = outcome.certificate.counts.sum()
-    scale = float(trainer.core.dual_weights().sum()) / trainer.core.target / total if total else 0.0
-    return replace(outcome, dual_scale=scale)
+PAPER_WIDTH, PAPER_ROUNDS = 1.01, 5  # as the PDM paper reports for MPU: two active sets, five rounds each
 
 
-class DualTrainer(OwnPace):
-    """A run of an algorithm that also takes back; the core itself says when a look is worth its cost."""
+def train_dcd(problem: PackedProblem, request: Request) -> Result:
+    """Run dual coordinate descent (Hsieh and others 2008; LIBLINEAR -s 1 and -s 3).
 
-    def __init__(
-        self,
-        task: Task,
-        step: _core.CoordinateDescent | _core.MarginUnlearning,
-        schedule: _core.GainSchedule,
-        plan: Plan,
-        tolerance: float = 0.0,
-    ) -> None:
-        self.core = _core.DualTrainer(
-            task.rows, task.core_problem, step, schedule, plan.epsilon, tolerance, task.key(plan.seed)
-        )
-        self.integers = isinstance(step, _core.MarginUnlearning) and task.problem.loss == "squared_hinge"
-        self.stop = plan.stop
-        self.content = False  # by the algorithm's own rule, before the certificate was
-        self.bounds: _core.Bounds | None = None
+    With ``stop="convergence"`` LIBLINEAR's rule with tolerance epsilon ends it.
+    """
+    tolerance = request.epsilon if request.stop == "convergence" else 0.0
+    return _train_step(problem, request, _core.CoordinateDescent(), _core.GainSchedule(), tolerance)
 
-    @property
-    def updates(self) -> int:
-        """Changes of a dual weight, as the algorithm counts them."""
-        return self.core.updates
 
-    @property
-    def full_passes(self) -> int:
-        """Passes over all rows completed."""
-        return self.core.full_passes
+def train_mpu(problem: PackedProblem, request: Request, *, dead_zone: float) -> Result:
+    """Run the margin perceptron with unlearning; the rule is our derivation, see ``dual/margin_unlearning.hpp``.
 
-    def advance(self, seconds: float, max_updates: int) -> _core.Event:
-        """Train for about that many seconds, or until something happens."""
-        if self.content and not self.core.refine(FINER):
-            return _core.Event.converged
-        self.bounds, self.content = None, False
-        event = self.core.advance(seconds, max_updates)
-        self.content = event is _core.Event.converged and self.stop == "certificate"
-        return _core.Event.full_pass if self.content else event
+    The dead zone is db = `dead_zone` R², and b is the threshold that guarantees epsilon.
+    """
+    db = dead_zone * problem.R**2
+    b = db * (1 - request.epsilon) / request.epsilon
+    step, schedule = _core.MarginUnlearning(b, db), _core.GainSchedule()
+    if request.schedule == "paper":  # set 2 holds what acted in set 1
+        near = PAPER_WIDTH * b / step.target
+        schedule = _core.GainSchedule(depth=2, most_rounds=PAPER_ROUNDS, worthwhile=0.0, above_mean=0.0, near=near)
+    return _train_step(problem, request, step, schedule, tolerance=0.0)
 
-    def check(self) -> _core.Bounds:
-        """Give the bounds of the moment; a second look at the same state costs nothing."""
-        self.bounds = self.bounds or self.core.check()
-        return self.bounds
 
-    def support(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Give MPU's counts as they are; round other dual weights to integers."""
-        alpha = self.core.dual_weights()
-        if self.integers:
-            rows = np.flatnonzero(alpha)
-            return rows, alpha[rows].astype(np.int64)
-        return as_counts(np.arange(len(alpha)), alpha)
+def train_decomposition(problem: PackedProblem, request: Request) -> Result:
+    """Run a decomposition SVM after SVM-light, linear kernel and unregularised bias; see ``dual/decomposition.hpp``.
 
-    def model(self) -> tuple[NDArray[np.float64], float]:
-        """Hand out the best weights, their augmented coordinate last, and their scale."""
-        return self.core.model()
+    With ``stop="convergence"`` SVM-light's rule with tolerance epsilon ends it.
+    """
+    tolerance = request.epsilon if request.stop == "convergence" else 0.0
+    key = problem.key(request.seed)
+    trainer = _core.Decomposition(problem.rows, problem.binary, tolerance, request.epsilon, key)
+    result = train(problem, trainer, request, nothing_finer)
+    return _with_dual_scale(result, float(trainer.dual_weights().sum()))
+
+
+def _train_step(
+    problem: PackedProblem,
+    request: Request,
+    step: _core.CoordinateDescent | _core.MarginUnlearning,
+    schedule: _core.GainSchedule,
+    tolerance: float,
+) -> Result:
+    trainer = _core.DualTrainer(
+        problem.rows,
+        problem.binary,
+        step,
+        schedule,
+        request.epsilon,
+        tolerance,
+        request.stop == "certificate",
+        problem.key(request.seed),
+    )
+    result = train(problem, trainer, request, nothing_finer)
+    return _with_dual_scale(result, float(trainer.dual_weights().sum()) / trainer.target)
+
+
+def _with_dual_scale(result: Result, sum_of_dual_weights: float) -> Result:
+    """Add what a count is worth as a dual weight; an own rule that was satisfied before the proof is no convergence."""
+    total = result.certificate.counts.sum()
+    return replace(result.by_own_rule(), dual_scale=sum_of_dual_weights / total if total else 0.0)

@@ -4,67 +4,68 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ..dual_weights import as_counts
-from ..outcome import Bounds, Outcome
-from ..task import OwnPace, Task
-from ..training import Plan, train
+from ..problem.packed import PackedProblem
+from ..training.request import Request
+from ..training.result import Result
+from ..training.run import nothing_finer, train
 
 Vector = NDArray[np.float64]
 
 SUBSET_FRACTION = 16  # with many more rows than columns, begin on every 16th row
 SUBSET_STEPS = 5
 
-# Where slacks are dear and few are needed, Newton's steps from far away are tiny: they soon meet a row that changes
-# sides. So begin with slacks that cost less, near the solution of that let them cost ten times as much, and so on.
-# (Digits, 6 or not, C=1e4: 24 steps instead of 1,496.)
+# Where slacks are expensive and few are needed, Newton's steps from far away are tiny: they soon meet a row that
+# changes sides. So begin with cheaper slacks; near the solution of that problem let them cost ten times as much, and so
+# on. (Digits, 6 or not, C=1e4: 24 steps instead of 1,496.)
 STIFF = 3000.0  # mean squared length over Delta²: above this
 SOFT = 100.0  # begin with this
 CLOSE_ENOUGH = 0.1  # a gap to go on from
 MOST_SOFT_STEPS = 60  # at each price
 
 
-def train_newton(task: Task, plan: Plan) -> Outcome:
+def train_newton(problem: PackedProblem, request: Request) -> Result:
     """Run Newton's method; for soft margins only."""
-    if task.core_problem.hard_margin:
+    if problem.hard_margin:
         raise ValueError("Newton's method needs a finite C; PDMClassifier takes the hard margin")
-    return train(task, NewtonTrainer(task, plan.seed), plan, rules=iter(()))
+    return train(problem, NewtonTrainer(problem, request.seed), request, nothing_finer)
 
 
-class NewtonTrainer(OwnPace):
-    """A run of Newton's method, with the interface of the core's trainer: one step a full pass."""
+class NewtonTrainer:
+    """A run of Newton's method, with the interface of the core's trainers: one step per full pass."""
 
-    def __init__(self, task: Task, seed: int) -> None:
-        self.task = task
-        self.members = np.flatnonzero(task.sides).astype(np.uint32)
-        # Of a slack, as a part of what it really costs.
-        self.price = SOFT / task.stiffness if task.stiffness > STIFF else 1.0
-        self._begin_at(self._start(task, seed))
+    def __init__(self, problem: PackedProblem, seed: int) -> None:
+        self.problem = problem
+        self.members = np.flatnonzero(problem.sides).astype(np.uint32)
+        # Of a slack, as a fraction of what it really costs.
+        self.price = SOFT / problem.stiffness if problem.stiffness > STIFF else 1.0
+        self._begin_at(self._start(seed))
         self.full_passes = self.updates = 0
         self.best_margin, self.best_upper_bound = -np.inf, np.inf
 
     def _begin_at(self, w: Vector) -> None:
-        self.point = _core.Newton(self.task.rows, self.task.core_problem, self.members, w, self.price)
+        self.point = _core.Newton(self.problem.rows, self.problem.binary, self.members, w, self.price)
         self.steps_left = MOST_SOFT_STEPS
 
-    def _start(self, task: Task, seed: int) -> Vector:
+    def _start(self, seed: int) -> Vector:
         """Begin at the solution on a subset of the rows when that costs little, else at zero."""
-        w = np.zeros(task.matrix.n_columns + 1)
+        problem = self.problem
+        w = np.zeros(problem.matrix.n_columns + 1)
         size = len(self.members) // SUBSET_FRACTION
         if size < 10 * len(w):
             return w
         subset = np.sort(np.random.default_rng(seed).choice(self.members, size, replace=False))
-        point = _core.Newton(task.rows, task.core_problem, subset, w, scale=len(self.members) / size)
+        point = _core.Newton(problem.rows, problem.binary, subset, w, scale=len(self.members) / size)
         for _ in range(SUBSET_STEPS):
             point.step()
         return point.w()
 
     def advance(self, seconds: float, max_updates: int) -> _core.Event:
-        """Make one step, however long it takes."""
+        """Make one step, however long it takes; a check costs nothing after it."""
         if self.updates >= max_updates:
             return _core.Event.max_updates
         if self.price < 1:
             return self._approach()
-        if np.isfinite(self.best_upper_bound):  # the starting point deserves a look too
+        if np.isfinite(self.best_upper_bound):  # the starting point deserves a check too
             self.point.step()
             self.updates += 1
         self.full_passes += 1
@@ -72,10 +73,10 @@ class NewtonTrainer(OwnPace):
         better = self.point.margin > self.best_margin or self.point.upper_bound < self.best_upper_bound
         self.best_margin = max(self.best_margin, self.point.margin)
         self.best_upper_bound = min(self.best_upper_bound, self.point.upper_bound)
-        return _core.Event.full_pass if better else _core.Event.converged
+        return _core.Event.check_due if better else _core.Event.converged
 
     def _approach(self) -> _core.Event:
-        """Make one step of those where slacks cost less; there is nothing to look at yet."""
+        """Make one step where slacks cost less; there is nothing to check yet."""
         if self.steps_left > 0 and self.point.margin < (1 - CLOSE_ENOUGH) * self.point.upper_bound:
             self.point.step()
             self.updates += 1
@@ -86,14 +87,20 @@ class NewtonTrainer(OwnPace):
             self._begin_at(self.point.w())
         return _core.Event.slice_over
 
-    def check(self) -> Bounds:
-        """Give the bounds of the moment; the weights with their slacks are the state, so its margin is the margin."""
-        return Bounds(self.point.margin, self.point.upper_bound, self.point.margin)
+    def check(self) -> _core.Bounds:
+        """Return the bounds of the moment; the weights with their slacks are the state, so its margin is the margin."""
+        return _core.Bounds(self.point.margin, self.point.upper_bound, self.point.margin)
 
-    def support(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Round the dual weights to integers."""
-        return as_counts(self.members, self.point.dual_weights())
+    def checked(self, gap: float, enough: float | None) -> None:
+        """Do nothing: the next check is due after the next step in any case."""
+
+    def renew(self) -> None:
+        """Do nothing: there are no counts to renew."""
+
+    def support(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return rows and their dual weights."""
+        return self.members.astype(np.int64), self.point.dual_weights()
 
     def model(self) -> tuple[Vector, float]:
-        """Hand out the weights, their augmented coordinate last, and their scale."""
+        """Return the weights, their augmented coordinate last, and their scale."""
         return self.point.w(), 1.0

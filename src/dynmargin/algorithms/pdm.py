@@ -1,51 +1,75 @@
-"""PDM, the perceptron with dynamic margin, and PDM-succ, its successive runs (Sections 2 to 4 of the paper)."""
+"""PDM, the perceptron with dynamic margin, PDM-succ, its successive runs, and PFM (Sections 2 to 5 of the paper)."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
+from typing import cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
 from .. import _core
-from ..outcome import Outcome
-from ..task import Task
-from ..training import LARGEST_COUNT, Plan, train
+from ..certificate.weights import Counts
+from ..problem.packed import PackedProblem
+from ..training.request import LARGEST_COUNT, Request
+from ..training.result import Result
+from ..training.run import taking_from, train
+from ..training.schedule import NAMED, Schedule
 
 SMALLEST_ACCURACY = 1e-14  # a rule accuracy below this is lost in rounding
 
 
+def schedule_for(problem: PackedProblem, request: Request) -> Schedule:
+    """Look up the schedule that was asked for; the one called "fast" depends on the problem."""
+    if isinstance(request.schedule, Schedule):
+        return request.schedule
+    return NAMED[request.schedule, problem.wide, problem.hard_margin]
+
+
+def to_core(schedule: Schedule) -> _core.Schedule:
+    """Return a schedule as the compiled core takes it."""
+    return _core.Schedule(
+        schedule.rounds,
+        schedule.widths,
+        schedule.widths[0] if schedule.first_width is None else schedule.first_width,
+        schedule.single_updates_first,
+        schedule.shuffle_active_sets,
+        schedule.balanced,
+        schedule.inner_passes,
+        schedule.mixing,
+        schedule.renewal,
+    )
+
+
 def train_pdm(
-    task: Task,
-    plan: Plan,
-    *,
-    eta: float | None = None,
-    start: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None,
-) -> Outcome:
+    problem: PackedProblem, request: Request, *, eta: float | None = None, start: Counts | None = None
+) -> Result:
     """Run PDM, or PDM-succ when `eta` is given.
 
-    `start` are rows and their counts to begin with: the run goes on as a later stage of successive runs would.
+    `start` holds rows and their counts to begin with: the run goes on as a later stage of successive runs would.
     """
-    accuracy, schedule = plan.epsilon, task.schedule(plan.schedule)
-    if plan.stop == "certificate":
+    accuracy, schedule = request.epsilon, schedule_for(problem, request)
+    if request.stop == "certificate":
         accuracy *= schedule.rule_accuracy
     if eta is not None or start is not None:
         schedule = schedule.for_other_rules()
-    elif plan.stop == "convergence" or plan.whole_run or plan.max_updates < LARGEST_COUNT:
-        schedule = replace(schedule, mixing=False)  # the rule's own run is asked for, or its updates are counted
+    elif request.stop == "convergence" or request.only_own_updates or request.max_updates < LARGEST_COUNT:
+        # The rule's own run is asked for, or its updates are counted.
+        schedule = replace(schedule, mixing=False, renewal=False)
     accuracies = successive_accuracies(accuracy, eta)
-    if plan.stop == "certificate":
+    if request.stop == "certificate":
         accuracies = chain(accuracies, finer_accuracies(accuracy))
     rules = map(_core.DynamicMargin, accuracies)
-    trainer = task.trainer(next(rules), schedule, plan.seed)
+    key = problem.key(request.seed)
+    trainer = problem.core.start(problem.rows, next(rules), to_core(schedule), request.epsilon, key)
     if start is not None:
-        trainer.start_from(*start)
-        plan = replace(plan, max_updates=min(plan.max_updates + trainer.updates, LARGEST_COUNT))
-    return train(task, trainer, plan, rules)
+        cast("_core.Trainer", trainer).start_from(*start)  # a joint fit has no counts to start from
+        request = replace(request, max_updates=min(request.max_updates + trainer.updates, LARGEST_COUNT))
+    return train(problem, trainer, request, taking_from(rules, trainer.set_rule))
 
 
 def successive_accuracies(epsilon: float, eta: float | None) -> Iterator[float]:
-    """Give PDM-succ's accuracies: 1/2, divided by eta until epsilon is reached; without eta, epsilon alone."""
+    """Yield PDM-succ's accuracies: 1/2, divided by eta until epsilon is reached; without eta, epsilon alone."""
     accuracy = 0.5
     while eta is not None and accuracy > epsilon:
         yield accuracy
@@ -54,7 +78,25 @@ def successive_accuracies(epsilon: float, eta: float | None) -> Iterator[float]:
 
 
 def finer_accuracies(accuracy: float) -> Iterator[float]:
-    """Give accuracies to go on with when rounding keeps a converged run from being certified."""
+    """Yield accuracies to go on with when rounding keeps a converged run from being certified."""
     while accuracy > SMALLEST_ACCURACY:
         accuracy /= 10
         yield accuracy
+
+
+def train_pfm(problem: PackedProblem, request: Request, *, beta: ArrayLike | None) -> Result:
+    """Run PFM with a fixed margin, a number or one per class.
+
+    Without one, take the directional margin that PDM converges to (Section 5).
+    """
+    if beta is None:
+        pdm = train_pdm(problem, replace(request, stop="convergence"))
+        if pdm.stop_reason != "converged":  # there is no margin to fix: what PDM has reached is the result
+            return pdm
+        margin = pdm.certificate.directional_margin
+    else:
+        margin = float(np.ravel(beta)[problem.index if np.ndim(beta) else 0])
+    schedule = to_core(schedule_for(problem, request).for_other_rules())
+    rule = _core.FixedMargin(margin)
+    trainer = problem.binary.start(problem.rows, rule, schedule, request.epsilon, problem.key(request.seed))
+    return replace(train(problem, trainer, request), beta=margin)

@@ -1,22 +1,64 @@
-"""What the algorithms that rescale the weight vector share: real coefficients, and the counts they become."""
+"""Algorithms that also rescale the weight vector: ROMMA, ALMA, CRAMMA and MICRA."""
 
-import numpy as np
-from numpy.typing import NDArray
+import math
+from dataclasses import replace
 
 from .. import _core
-from ..dual_weights import as_counts
-from ..task import Task
-from ..training import Plan
+from ..problem.packed import PackedProblem
+from ..training.request import Request
+from ..training.result import Result
+from ..training.run import taking_from, train
+from ..training.schedule import Schedule
+from .pdm import finer_accuracies, schedule_for, to_core
+
+# The paper's ROMMA has active sets of its own and a permutation at the beginning of a full epoch (Section 5). Here: one
+# set, of the patterns that the full pass updated on, is presented until it makes no update.
+PAPER_ROMMA = Schedule(
+    rounds=(2**31 - 1, 0, 0),
+    widths=(1.0, 1.0),
+    single_updates_first=False,
+    shuffle_active_sets=False,
+    balanced=False,
+    inner_passes=math.inf,
+    mixing=False,
+    renewal=False,
+)
+
+Rule = _core.Romma | _core.Alma | _core.MistakeControlled
 
 
-class RescalingTrainer(_core.RescalingTrainer):
-    """A run of ROMMA, ALMA, CRAMMA or MICRA."""
+def start(problem: PackedProblem, rule: Rule, request: Request) -> _core.RescalingTrainer:
+    """Start a run."""
+    schedule = to_core(schedule_for(problem, request))
+    key = problem.key(request.seed)
+    return _core.RescalingTrainer(problem.rows, problem.binary, rule, schedule, request.epsilon, key)
 
-    def __init__(self, task: Task, rule: _core.Romma | _core.Alma | _core.MistakeControlled, plan: Plan) -> None:
-        schedule = task.schedule(plan.schedule)
-        super().__init__(task.rows, task.core_problem, rule, schedule.to_core(), task.key(plan.seed))
 
-    def support(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Round the coefficients to integers."""
-        coefficients = self.coefficients()
-        return as_counts(np.arange(len(coefficients)), coefficients)
+def train_romma(problem: PackedProblem, request: Request, *, aggressive: bool) -> Result:
+    """Run aggressive ROMMA with accuracy delta = epsilon, or plain ROMMA, which only wants every score positive."""
+    if request.schedule == "paper":
+        request = replace(request, schedule=PAPER_ROMMA)
+    if not aggressive:
+        return train(problem, start(problem, _core.Romma(0.0), request), request)
+    trainer = start(problem, _core.Romma(1 - request.epsilon), request)
+    finer = finer_accuracies(request.epsilon) if request.stop == "certificate" else iter(())
+    rules = (_core.Romma(1 - delta) for delta in finer)
+    return train(problem, trainer, request, taking_from(rules, trainer.set_rule))
+
+
+def train_alma(problem: PackedProblem, request: Request, *, alpha: float) -> Result:
+    """Run ALMA_2(alpha)."""
+    return train(problem, start(problem, _core.Alma(alpha, problem.R), request), request)
+
+
+def train_micra(
+    problem: PackedProblem, request: Request, *, threshold: float, power: float, rate: float, zeta: float
+) -> Result:
+    """Run MICRA: threshold R / t^power, rate / t^zeta."""
+    rule = _core.MistakeControlled(threshold * problem.R, power, rate, zeta, problem.R)
+    return train(problem, start(problem, rule, request), request)
+
+
+def train_cramma(problem: PackedProblem, request: Request, *, threshold: float, power: float, rate: float) -> Result:
+    """Run CRAMMA, which is MICRA at a constant rate."""
+    return train_micra(problem, request, threshold=threshold, power=power, rate=rate, zeta=0.0)

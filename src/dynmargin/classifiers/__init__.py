@@ -1,1 +1,5 @@
-"""The scikit-learn estimators: `base` holds what all share, each algorithm is a short class."""
+"""scikit-learn's side: parameters, validation, one estimator per algorithm, callbacks, cross-validation.
+
+It may import everything below it (`model`, `progress`, `algorithms` and what they rest on). Only this package and those
+above it load scikit-learn.
+"""

@@ -1,14 +1,13 @@
-"""What all classifiers share: validation, one task a class over the same packed rows, fitted attributes, prediction."""
+"""What all classifiers share: validation on the way in, fitted attributes on the way out, prediction."""
 
 import inspect
 import os
 import time
 import warnings
-from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self, TypeVar, cast
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -16,23 +15,39 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state, compute_class_weight
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from ..certificate import Certificate
-from ..joint.certificate import JointCertificate
-from ..matrix import as_matrix
-from ..model import LinearModel
-from ..one_vs_rest import binary_problems, require_weight_in_every_class, shortfall, train_each
-from ..outcome import Outcome
-from ..problem import BinaryProblem, distinct
-from ..schedule import Schedule
-from ..task import Task
-from ..training import LARGEST_COUNT, Plan
-from .callback_support import CallbackSupportMixin
-from .reports import Reports
-from .watching import Watch, visible_checks
+from ..algorithms.registry import ALGORITHMS
+from ..certificate.certificate import Certificate
+from ..certificate.html import as_table
+from ..model.linear_model import LinearModel, Predictor
+from ..problem.matrix import as_matrix
+from ..problem.packed import PackedProblem
+from ..problem.problems import (
+    Problem,
+    Weights,
+    distinct,
+    require_two_classes,
+    require_weight_in_every_class,
+    state_problems,
+)
+from ..training.fit import Fit, fit
+from ..training.request import LARGEST_COUNT, Request
+from ..training.result import Check, Result, StopReason
+from .callbacks import CallbackSupportMixin
+from .parameters import Parametrised, parameter, words
+from .watch import Watch, visible_checks
+
+ROWS: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "accept_large_sparse": True}
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def validated(method: Method) -> Method:
+    """Check the parameters before a fit, as scikit-learn does; the type of the method is kept."""
+    return cast(Method, _fit_context(prefer_skip_nested_validation=True)(method))
 
 
 def warn_caller(message: str) -> None:
@@ -52,44 +67,100 @@ def once(warn: Callable[[str], None]) -> Callable[[str], None]:
     return lambda message: pending.pop()(message) if pending else None
 
 
-class MarginClassifier(Reports, CallbackSupportMixin, ClassifierMixin, BaseEstimator):
-    """Base of the classifiers that come with a certificate. Subclasses say how a two-class problem is trained."""
+class Fitted:
+    """The attributes of a fitted classifier, for type checkers."""
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "epsilon": [Interval(Real, 0, 1, closed="right")],
-        "C": [Interval(Real, 0, np.inf, closed="right")],
-        "fit_intercept": ["boolean"],
-        "intercept_scaling": [Interval(Real, 0, None, closed="neither")],
-        "class_weight": [dict, StrOptions({"balanced"}), None],
-        "stop": [StrOptions({"certificate", "convergence"})],
-        "schedule": [StrOptions({"fast", "paper"}), Schedule],
-        "max_time": [Interval(Real, 0, None, closed="neither"), None],
-        "max_updates": [Interval(Integral, 1, None, closed="left"), None],
-        "margin_floor": [Interval(Real, 0, None, closed="left")],
-        "n_jobs": [Integral, None],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
-    }
+    classes_: NDArray[Any]
+    coef_: NDArray[np.float64]
+    intercept_: NDArray[np.float64]
+    n_features_in_: int
+    n_updates_: int
+    n_iter_: int
+    history_: list[Check]
+    stop_reason_: StopReason
+    support_: NDArray[np.int64]
+    dual_coef_: NDArray[np.float64]
 
-    epsilon: float
-    C: float
-    fit_intercept: bool
-    intercept_scaling: float
-    class_weight: Mapping[Any, float] | str | None
-    stop: Any
-    schedule: str | Schedule
-    max_time: float | None
-    max_updates: int | None
-    margin_floor: float
-    n_jobs: int | None
-    random_state: Any
-    verbose: int
 
-    @abstractmethod
-    def _train(self, task: Task, plan: Plan) -> Outcome:
-        """Train on one two-class problem."""
+class Proven:
+    """What a fit proves, for type checkers; a classifier that also learns online has something else there."""
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    certificate_: Certificate
+    certificates_: list[Certificate]
+
+
+class MarginClassifier(Fitted, Predictor, CallbackSupportMixin, ClassifierMixin, Parametrised, BaseEstimator):
+    """Base of the classifiers that come with a certificate; a subclass names its algorithm.
+
+    Parameters
+    ----------
+    epsilon : float in (0, 1], default=0.01
+        Stop when the margin is proven to be at least ``1 - epsilon`` of the best one.
+    class_weight : dict, "balanced" or None, default=None
+        Multiplies ``C`` by class, as in LinearSVC.
+    max_time : float or None, default=None
+        Seconds after which to stop with what has been reached.
+    n_jobs : int or None, default=None
+        How many classes to train at once, in threads; -1 for all cores. The result is the same for any number.
+    random_state : int, RandomState or None, default=None
+        Seeds the order of presentation; the same seed gives the same result bit for bit.
+    verbose : int, default=0
+        1 shows a progress bar in a terminal or a notebook (with rich), and log lines elsewhere; 2 logs every check
+        of the bounds to the logger "dynmargin".
+
+    Attributes
+    ----------
+    certificate_ : Certificate
+        What is proven about the model; with more than two classes the one with the largest gap.
+    certificates_ : list of Certificate
+        One per class, or a single one for two classes.
+    coef_ : array of shape (1, n_features) or (n_classes, n_features)
+        The weights.
+    intercept_ : array of shape (1,) or (n_classes,)
+        The intercepts.
+    classes_ : array
+        The labels.
+    n_features_in_ : int
+        The number of features.
+    feature_names_in_ : array of str
+        The names of the features, where all of them are text.
+    n_updates_ : int
+        Updates made, over all classes.
+    n_iter_ : int
+        Passes over the full data, the most for any class.
+    history_ : list of Check
+        Time, passes, updates, margin and upper bound at each check.
+    stop_reason_ : str
+        Why the training ended: "certificate", "converged", "own_rule" (the algorithm's own rule was satisfied
+        before ``epsilon`` was proven), "inseparable", "infeasible", "stalled", "max_updates", "max_time",
+        "interrupted" or "callback".
+    support_ : array of int
+        The rows with a count.
+    dual_coef_ : array of shape (1, n_support) or (n_classes, n_support)
+        Signed counts, scaled so that their product with the rows is about ``coef_``.
+    """
+
+    _algorithm: ClassVar[str]  # its name in the registry
+    _train_algorithm: ClassVar[Callable[..., Result]]
+
+    epsilon: float = parameter(default=0.01, within=[Interval(Real, 0, 1, closed="right")], kw_only=False)
+    class_weight: Mapping[Any, float] | Literal["balanced"] | None = parameter(
+        default=None, within=[dict, words("balanced"), None]
+    )
+    max_time: float | None = parameter(default=None, within=[Interval(Real, 0, None, closed="neither"), None])
+    n_jobs: int | None = parameter(
+        default=None,
+        within=[Interval(Integral, None, -1, closed="right"), Interval(Integral, 1, None, closed="left"), None],
+    )
+    random_state: int | np.random.RandomState | None = parameter(default=None, within=["random_state"])
+    verbose: int = parameter(default=0, within=["verbose"])
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        if name := cls.__dict__.get("_algorithm"):
+            cls._train_algorithm = staticmethod(ALGORITHMS[name].load())
+        super().__init_subclass__(**options)
+
+    @validated
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
         """Train until the certificate asked for is proven, or a limit is met.
 
@@ -111,87 +182,20 @@ class MarginClassifier(Reports, CallbackSupportMixin, ClassifierMixin, BaseEstim
         given = {"X": X, "y": y, "metadata": None if sample_weight is None else {"sample_weight": sample_weight}}
         X, y, classes, weight = self._validated(X, y, sample_weight)
         problems = self._problems(classes, y, weight)
-        n_jobs = effective_n_jobs(self.n_jobs)  # 1 inside another parallel loop
-        watch = Watch(self, len(problems), classes, given)
-        plan = replace(self._plan(started), watch=watch.see)
-        labels = [str(label) for label in classes] if len(problems) > 1 else []
-        with visible_checks(self.verbose, plan.epsilon, labels) as watch.line:
-            outcomes = train_each(
-                as_matrix(X), y, weight, problems, plan, self.max_time, watch.around(self._train), n_jobs
-            )
+        request, watch = self._request(started), None
+        if not self.verbose and not getattr(self, "_skl_callbacks", ()):
+            fitted = fit(as_matrix(X), y, weight, problems, request, self._train)
+        else:
+            watch = Watch(self, len(problems), classes, given)
+            request = replace(request, watch=watch.see)
+            labels = [str(label) for label in classes] if len(problems) > 1 else []
+            with visible_checks(self.verbose, request.epsilon, labels) as watch.bar:
+                fitted = fit(as_matrix(X), y, weight, problems, request, watch.around(self._train))
         self.classes_ = classes
-        self._publish(outcomes, [problem.sides(y, weight) for problem in problems])
-        watch.finish()
+        self._publish(fitted, problems, y, weight)
+        if watch is not None:
+            watch.finish()
         return self
-
-    def _validated(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None
-    ) -> tuple[Any, NDArray[Any], NDArray[Any], NDArray[np.float64] | None]:
-        """Give rows, labels, the classes and the weights; what cannot be trained on is refused here."""
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], accept_large_sparse=True)
-        if y.dtype.kind == "O":  # what cannot be sorted is refused in words
-            check_classification_targets(y)
-        classes = distinct(y)
-        if classes.dtype.kind == "f":  # may be no classes; three of each are as good as all of y, and quicker
-            check_classification_targets(np.repeat(classes, 3))
-        if len(classes) < 2:
-            raise ValueError(f"the labels hold 1 class only ({classes[0]}); a classifier needs two or more")
-        weight = None
-        if sample_weight is not None:
-            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-            require_weight_in_every_class(classes, y, weight)
-        return X, y, classes, weight
-
-    def _plan(self, started: float) -> Plan:
-        """Say what is asked of every run of a fit."""
-        return Plan(
-            epsilon=float(self.epsilon),
-            stop=self.stop,
-            schedule=self.schedule,
-            seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
-            margin_floor=float(self.margin_floor),
-            max_updates=LARGEST_COUNT if self.max_updates is None else min(int(self.max_updates), LARGEST_COUNT),
-            started=started,
-            warn=once(warn_caller),
-            whole_run=bool(getattr(self, "warm_start", False)),
-        )
-
-    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Signed scores: ``X @ coef_.T + intercept_``.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
-            The rows to score.
-
-        Returns
-        -------
-        array of shape (n_samples,) or (n_samples, n_classes)
-            With two classes a positive score means ``classes_[1]``.
-        """
-        check_is_fitted(self)
-        X = validate_data(
-            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], accept_large_sparse=True, reset=False
-        )
-        scores: NDArray[np.float64] = np.asarray(X @ self.coef_.T) + self.intercept_
-        return scores.ravel() if scores.shape[1] == 1 else scores
-
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Predict labels.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
-            The rows to classify.
-
-        Returns
-        -------
-        array of shape (n_samples,)
-            A label a row.
-        """
-        scores = self.decision_function(X)
-        labels: NDArray[Any] = self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
-        return labels
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to one file, as a whole or not at all; `dynmargin.load` reads it.
@@ -199,11 +203,10 @@ class MarginClassifier(Reports, CallbackSupportMixin, ClassifierMixin, BaseEstim
         Parameters
         ----------
         path : path
-            Where to; by custom it ends with ``.npz``.
+            Where to write; by custom it ends with ``.npz``.
         """
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
-        parameters = {"estimator": type(self).__name__, **self.get_params(), "stop_reason": self.stop_reason_}
         LinearModel(
             self.classes_,
             self.coef_,
@@ -211,11 +214,11 @@ class MarginClassifier(Reports, CallbackSupportMixin, ClassifierMixin, BaseEstim
             bias=self.certificate_.problem.rho,
             certificates=tuple(found for found in self.certificates_ if isinstance(found, Certificate)),
             feature_names=None if names is None else np.asarray(names, dtype=np.str_),
-            parameters=parameters,
+            parameters={"estimator": type(self).__name__, **self.get_params(), "stop_reason": self.stop_reason_},
         ).save(path)
 
     def to_sklearn(self) -> Any:
-        """Give the same model as a fitted ``sklearn.svm.LinearSVC``, for tools that know that class only (skl2onnx).
+        """Return the same model as a fitted ``sklearn.svm.LinearSVC``, for tools that know only that class (skl2onnx).
 
         Returns
         -------
@@ -225,37 +228,122 @@ class MarginClassifier(Reports, CallbackSupportMixin, ClassifierMixin, BaseEstim
         from sklearn.svm import LinearSVC
 
         check_is_fitted(self)
+        problem = self.certificate_.problem
         twin = LinearSVC(
-            C=self.C,
-            fit_intercept=self.fit_intercept,
-            intercept_scaling=self.intercept_scaling,
+            C=self._price(),
+            loss=problem.loss,
+            fit_intercept=problem.free_bias or problem.rho > 0,
+            intercept_scaling=problem.rho if problem.rho > 0 else 1.0,
             class_weight=self.class_weight,
-            multi_class="crammer_singer" if isinstance(self.certificate_, JointCertificate) else "ovr",
+            multi_class="crammer_singer" if problem.joint else "ovr",
         )
         for name in ("classes_", "coef_", "intercept_", "n_iter_", "n_features_in_", "feature_names_in_"):
             if hasattr(self, name):
                 setattr(twin, name, getattr(self, name))
         return twin
 
+    def history_frame(self) -> Any:
+        """Return ``history_`` as a table.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per check: time in seconds, passes, updates, margin, upper bound, gap, and the class that was
+            trained against the rest ("all" for a joint margin).
+        """
+        import pandas
+
+        check_is_fitted(self)
+        frame = pandas.DataFrame(self.history_, columns=list(Check._fields))
+        positive = np.array([certificate.problem.positive for certificate in self.certificates_])
+        frame["gap"] = [check.gap for check in self.history_]
+        frame["class"] = positive[frame.pop("problem")]
+        return frame
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
-    def _problems(
-        self, classes: NDArray[Any], y: NDArray[Any], sample_weight: NDArray[np.float64] | None
-    ) -> list[BinaryProblem]:
-        """State the problems; a subclass may check its own parameters against them."""
-        rho = float(self.intercept_scaling) if self.fit_intercept else 0.0
-        return binary_problems(classes, float(self.C), self._class_weights(classes, y, sample_weight), rho)
+    def _html_repr(self) -> str:
+        """Show the parameters as scikit-learn does and, after a fit, what is proven."""
+        parameters: str = super()._html_repr()
+        certificates = getattr(self, "certificates_", ())
+        return parameters + as_table([found.row() for found in certificates]) if certificates else parameters
 
-    def _class_weights(
-        self, classes: NDArray[Any], y: NDArray[Any], sample_weight: NDArray[np.float64] | None
-    ) -> NDArray[np.float64]:
-        if self.class_weight == "balanced":  # inversely to the weight of a class, a repeated row counting as often
+    def _linear(self, X: Any) -> tuple[Any, NDArray[np.float64], NDArray[np.float64], NDArray[Any]]:
+        check_is_fitted(self)
+        return validate_data(self, X, reset=False, **ROWS), self.coef_, self.intercept_, self.classes_
+
+    def _validated(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None
+    ) -> tuple[Any, NDArray[Any], NDArray[Any], Weights | None]:
+        """Return rows, labels, the classes and the weights; what cannot be trained on is refused here."""
+        X, y = validate_data(self, X, y, **ROWS)
+        if y.dtype.kind == "O":  # what cannot be sorted is refused in words
+            check_classification_targets(y)
+        classes = distinct(y)
+        if classes.dtype.kind == "f":  # may be no classes; three of each are as good as all of y, and quicker
+            check_classification_targets(np.repeat(classes, 3))
+        require_two_classes(classes)
+        weight = self._row_weights(X, sample_weight)
+        require_weight_in_every_class(classes, y, weight)
+        return X, y, classes, weight
+
+    def _row_weights(self, X: Any, sample_weight: ArrayLike | None) -> Weights | None:
+        if sample_weight is None:
+            return None
+        weight: Weights = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        return weight
+
+    def _request(self, started: float) -> Request:
+        """State what is asked of every run; a parameter that the classifier does not have is at its default."""
+        max_updates = getattr(self, "max_updates", None)
+        return Request(
+            epsilon=float(self.epsilon),
+            stop=getattr(self, "stop", "certificate"),
+            schedule=getattr(self, "schedule", "fast"),
+            seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
+            margin_floor=float(getattr(self, "margin_floor", 0.0)),
+            max_updates=LARGEST_COUNT if max_updates is None else min(int(max_updates), LARGEST_COUNT),
+            max_time=self.max_time,
+            n_jobs=effective_n_jobs(self.n_jobs),  # 1 inside another parallel loop
+            only_own_updates=bool(getattr(self, "warm_start", False)),
+            started=started,
+            warn=once(warn_caller),
+        )
+
+    def _train(self, problem: PackedProblem, request: Request) -> Result:
+        """Train on one problem, with the options that the registry knows of the algorithm."""
+        options = {name: getattr(self, name) for name in ALGORITHMS[self._algorithm].options}
+        return type(self)._train_algorithm(problem, request, **options)
+
+    def _price(self) -> float:
+        """Return C."""
+        return float(getattr(self, "C", 1.0))
+
+    def _problems(self, classes: NDArray[Any], y: NDArray[Any], sample_weight: Weights | None) -> list[Problem]:
+        """State the problems; a subclass may check its own parameters against them."""
+        return self._problems_at(self._price(), classes, y, sample_weight)
+
+    def _problems_at(
+        self, C: float, classes: NDArray[Any], y: NDArray[Any], sample_weight: Weights | None
+    ) -> list[Problem]:
+        return state_problems(
+            classes,
+            C,
+            self._class_weights(classes, y, sample_weight),
+            rho=float(getattr(self, "intercept_scaling", 1.0)) if getattr(self, "fit_intercept", True) else 0.0,
+            loss=getattr(self, "loss", "squared_hinge"),
+            free_bias=ALGORITHMS[self._algorithm].free_bias,
+            joint=getattr(self, "multi_class", "ovr") == "joint",
+        )
+
+    def _class_weights(self, classes: NDArray[Any], y: NDArray[Any], sample_weight: Weights | None) -> Weights:
+        if self.class_weight == "balanced":  # inversely to the weight of a class; a repeated row counts as often
             shares = np.bincount(np.searchsorted(classes, y), weights=sample_weight, minlength=len(classes))
             with np.errstate(divide="ignore"):
-                weights: NDArray[np.float64] = shares.sum() / (len(classes) * shares)
+                weights: Weights = shares.sum() / (len(classes) * shares)
             return np.where(shares > 0, weights, 1.0)
         if self.class_weight is None:
             return np.ones(len(classes))
@@ -264,27 +352,41 @@ class MarginClassifier(Reports, CallbackSupportMixin, ClassifierMixin, BaseEstim
             raise ValueError(f"class_weight must be positive and finite, got {self.class_weight!r}")
         return weights
 
-    def _publish(self, outcomes: list[Outcome], sides: list[NDArray[np.int8]]) -> None:
-        self.certificates_ = [outcome.certificate for outcome in outcomes]
-        worst = max(outcomes, key=lambda outcome: outcome.certificate.gap)
-        self.certificate_ = worst.certificate
+    def _publish(
+        self, fitted: Fit, problems: Sequence[Problem], y: NDArray[Any], sample_weight: Weights | None
+    ) -> None:
+        worst = fitted.worst
+        self.certificates_: Any = fitted.certificates
+        self.certificate_: Any = worst.certificate
         self.stop_reason_ = worst.stop_reason
-        self.coef_: NDArray[Any] = np.vstack([certificate.weights for certificate in self.certificates_])
-        self.intercept_ = np.hstack([certificate.intercept for certificate in self.certificates_])
-        self.n_updates_ = sum(outcome.updates for outcome in outcomes)
-        self.n_iter_ = max(outcome.passes for outcome in outcomes)
-        self.history_ = [check for outcome in outcomes for check in outcome.history]
-        counted = np.zeros(len(sides[0]), dtype=bool)
-        for certificate in self.certificates_:
-            counted[certificate.counts.rows] = True
-        self.support_ = np.flatnonzero(counted)
+        self.coef_, self.intercept_ = fitted.coef, fitted.intercept
+        self.n_updates_, self.n_iter_ = fitted.updates, fitted.passes
+        self.history_ = fitted.history
+        self._publish_support([result.dual_scale for result in fitted.results], problems, y, sample_weight)
+        if message := fitted.shortfall:
+            warn_caller(message)
+
+    def _publish_support(
+        self,
+        scales: Sequence[float | None],
+        problems: Sequence[Problem],
+        y: NDArray[Any],
+        sample_weight: Weights | None,
+    ) -> None:
+        """Set the rows with a count and their signed counts; `scales` are what a count is worth as a dual weight."""
+        parts = [
+            certificate.signed_counts(problem.sides(y, sample_weight))
+            for certificate, problem in zip(self.certificates_, problems, strict=True)
+        ]
+        counted = np.zeros(len(y), dtype=bool)
+        for rows, _ in parts:
+            counted[rows] = True
+        self.support_, place = np.flatnonzero(counted), np.cumsum(counted) - 1
         dual_coef = []
-        for outcome, side in zip(outcomes, sides, strict=True):
-            certificate, scale = outcome.certificate, outcome.dual_scale
+        for certificate, scale, (rows, signed) in zip(self.certificates_, scales, parts, strict=True):
             if scale is None:  # t / ‖a‖² scales a to the length of the optimum: a t / ‖a‖² = u / gamma_d there
                 upper_bound = certificate.upper_bound
-                scale = 1 / (upper_bound**2 * certificate.counts.sum()) if upper_bound > 0 else 0.0
-            dual_coef.append(scale * certificate.signed_counts(side, self.support_))
+                scale = 1 / (upper_bound**2 * certificate.counts.data.sum()) if 0 < upper_bound < np.inf else 0.0
+            dual_coef.append(np.zeros((len(signed), len(self.support_))))
+            dual_coef[-1][:, place[rows]] = scale * signed
         self.dual_coef_ = np.vstack(dual_coef)
-        if message := shortfall(outcomes, self.classes_):
-            warn_caller(message)

@@ -1,29 +1,36 @@
-"""Learning online and going on: `partial_fit`, `certify` and ``warm_start``."""
+"""Learning online and continuing: `partial_fit`, `certify` and ``warm_start``."""
 
 import warnings
-from typing import Any, ClassVar, Self
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Literal, Self, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Hidden
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .. import _core
-from ..certificate import Certificate
-from ..matrix import as_matrix
-from ..online import Stream
-from ..outcome import Outcome
-from ..problem import BinaryProblem
-from ..task import Task
-from .base import MarginClassifier
+from ..certificate.certificate import Certificate
+from ..certificate.online import OnlineCertificate
+from ..certificate.weights import Counts
+from ..problem.matrix import as_matrix
+from ..problem.packed import PackedProblem
+from ..problem.problems import BinaryProblem, Problem, Weights, require_two_classes
+from ..training.fit import Fit
+from ..training.request import Request
+from ..training.result import Result
+from ..training.stream import Stream
+from .base import ROWS, Method, validated
+from .parameters import option, parameter, words
+from .perceptrons import PerceptronFamily
 
-Counts = tuple[NDArray[np.int64], NDArray[np.int64]]
+Proof = TypeVar("Proof", Certificate, OnlineCertificate)
 
 
 def _trains_classes_apart(classifier: Any) -> bool:
-    """Say whether classes are trained one by one, which is all that can go on from sums kept."""
+    """Say whether classes are trained one by one, which is all that running sums allow."""
     if classifier.multi_class != "ovr":
         raise AttributeError(
             f"partial_fit and certify are for multi_class='ovr'; multi_class={classifier.multi_class!r} needs a fit"
@@ -31,34 +38,77 @@ def _trains_classes_apart(classifier: Any) -> bool:
     return True
 
 
-class OnlineClassifier(MarginClassifier):
-    """A classifier that can go on from where it is: with rows that pass by, or with another fit."""
+def one_against_the_rest(method: Method) -> Method:
+    """Offer a method only where classes are trained one by one; the type of the method is kept."""
+    return cast(Method, available_if(_trains_classes_apart)(method))
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **MarginClassifier._parameter_constraints,
-        "warm_start": ["boolean"],
-        "keep_counts": ["boolean"],
-    }
 
-    multi_class: str
-    warm_start: bool
-    keep_counts: bool
-    _streams: list[Stream] | None  # one a certificate; None after a fit that did not keep any
+class OnlineFitted:
+    """What a stream leaves beside `Fitted`, for type checkers."""
 
-    @available_if(_trains_classes_apart)
-    @_fit_context(prefer_skip_nested_validation=True)
+    certificate_: (
+        Certificate | OnlineCertificate
+    )  # the latter after `partial_fit`: no proof yet that others could check
+    certificates_: list[Certificate] | list[OnlineCertificate]
+    n_samples_seen_: int
+    _streams: list[Stream] | None  # one per certificate; None after a fit that did not keep any
+
+
+class OnlineClassifier(OnlineFitted, PerceptronFamily):
+    """A classifier that can continue from where it is: with rows that pass by, or with another fit.
+
+    Parameters
+    ----------
+    eta : float in (1, inf) or None, default=None
+        Divide the accuracy by ``eta`` in successive runs, from 1/2 down to the one needed (PDM-succ; the paper
+        takes 8); None for one run.
+    multi_class : {"ovr", "joint"}, default="ovr"
+        With more than two classes: train each against the rest, with a certificate for each, or all at once for the
+        joint margin, the smallest difference between the score of a row's own class and that of any other (Crammer
+        and Singer's problem, with squared slacks), with one certificate for the whole. A joint fit is one problem:
+        ``n_jobs`` has no effect on it, and it supports neither `partial_fit` nor ``warm_start``. With two classes
+        both are the same.
+    warm_start : bool, default=False
+        Begin a fit with the counts of the previous `fit` or `partial_fit`, as far as their rows are still there.
+        Rows are recognised by a digest of their values and their side, wherever they stand; counts of rows that
+        have changed, changed sides or are gone are dropped. With more rows this is what PDM would do that had been
+        presented the old ones first. With a smaller ``epsilon`` it is what PDM-succ does: whatever was
+        misclassified under the larger one is under the smaller one too, so every update made so far satisfies the
+        condition of the new run (Section 3 of the paper). Whatever it begins with, the certificate is proven from
+        the data of the present fit alone. ``n_updates_`` includes the updates taken over, ``max_updates`` does not.
+        A `fit` keeps what a later `fit` or `partial_fit` needs to continue only if this is True.
+    keep_counts : bool, default=True
+        Whether `partial_fit` remembers which rows have a count: 16 bytes for each of them, its only memory that
+        grows. Without it the upper bound of `partial_fit` is just as true, but `warm_start` has nothing to continue
+        from, and `certify` takes its counts from the slacks of the rows that it is given.
+
+    Attributes
+    ----------
+    n_samples_seen_ : int
+        Rows presented by `partial_fit`, those of a `fit` before it included.
+    """
+
+    eta: float | None = option("pdm", "eta")
+    multi_class: Literal["ovr", "joint"] = parameter(
+        default="ovr", within=[words("ovr", "joint"), Hidden(words("crammer_singer"))]
+    )
+    warm_start: bool = parameter(default=False, within=["boolean"])
+    keep_counts: bool = parameter(default=True, within=["boolean"])
+
+    @one_against_the_rest
+    @validated
     def partial_fit(
         self, X: Any, y: Any, classes: ArrayLike | None = None, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Present rows once, in their order, strictly online; they are not kept.
 
         A row costs time in proportion to its non-zeros, a call in proportion to the number of features. Blocks do not
-        matter: rows in two calls are the same as in one, bit for bit. The weights handed out are the average of PDM's
-        weights over all rows presented. After a `fit` with ``warm_start=True`` it goes on from there; after one without
-        it begins anew, and warns.
+        matter: rows in two calls are the same as in one, bit for bit. The weights returned are the average of PDM's
+        weights over all rows presented. After a `fit` with ``warm_start=True`` it continues from there; after one
+        without it starts afresh, and warns.
 
         ``epsilon`` may change between calls; ``C``, ``class_weight``, ``fit_intercept`` and ``intercept_scaling`` may
-        not, because the sums kept are about one problem. The parameters that order and end a fit have no meaning here.
+        not, because the sums kept are about one problem. The parameters that order and end a fit have no effect here.
 
         Parameters
         ----------
@@ -86,61 +136,51 @@ class OnlineClassifier(MarginClassifier):
                 "class_weight='balanced' is not known before all rows are; compute it from a sample of the labels "
                 "(sklearn.utils.compute_class_weight) and pass it as a dict"
             )
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32],
-            accept_large_sparse=True,
-            reset=first,
-        )
+        X, y = validate_data(self, X, y, reset=first, **ROWS)
         if not first and self._streams is None:
             warnings.warn(
-                "partial_fit begins anew: it can go on from a fit only if that had warm_start=True, which keeps the "
+                "partial_fit starts afresh: it can continue a fit only if that had warm_start=True, which keeps the "
                 "sums it needs",
                 stacklevel=3,  # past scikit-learn's decorator
             )
         if first and classes is not None:
-            _require_classes(classes)
+            labels = np.unique(np.asarray(classes))
+            check_classification_targets(np.repeat(labels, 3))  # a class is no sample
+            require_two_classes(labels)
         _check_partial_fit_first_call(self, classes)
         self._require_known(y)
-        weight = None
-        if sample_weight is not None:
-            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-        problems, matrix = self._problems(self.classes_, y, weight), as_matrix(X)
+        weight = self._row_weights(X, sample_weight)
+        problems, matrix = cast("list[BinaryProblem]", self._problems(self.classes_, y, weight)), as_matrix(X)
         streams = getattr(self, "_streams", None)
         if streams is None:
             streams = [Stream(problem, matrix.n_columns, self.keep_counts) for problem in problems]
         elif problems != [stream.problem for stream in streams]:
             raise ValueError(
                 "C, class_weight, fit_intercept and intercept_scaling must stay as they were when the first rows came; "
-                "a clone of the classifier can begin anew"
+                "a clone of the classifier can start afresh"
             )
-        core_problems = [problem.to_core(problem.sides(y, weight), weight) for problem in problems]
+        repeats = self._repeats(problems, y, weight)
         certificates = [
-            stream.present(matrix, core_problem, repeats, float(self.epsilon))
-            for stream, core_problem, repeats in zip(
-                streams, core_problems, self._repeats(problems, y, weight), strict=True
-            )
+            stream.present(matrix, y, weight, often, float(self.epsilon))
+            for stream, often in zip(streams, repeats, strict=True)
         ]
         self._streams = streams
-        self._publish_online(certificates)
+        self._publish_models(certificates)
         self.stop_reason_, self.n_iter_, self.history_ = "online", 1, []
         self.n_samples_seen_ = streams[0].state.rows_seen
         self.n_updates_ = sum(stream.state.updates for stream in streams)
         for name in ("support_", "dual_coef_"):  # about rows that are no longer there
-            if hasattr(self, name):
-                delattr(self, name)
+            self.__dict__.pop(name, None)
         return self
 
-    @available_if(_trains_classes_apart)
+    @one_against_the_rest
     def certify(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Certificate:
-        """Prove what the model is worth on these rows, in one look at them; nothing is learnt.
+        """Prove what the model is worth on these rows, in one pass over them; nothing is learned.
 
         It completes what `partial_fit` has to leave open. The rows may be all that were seen or those that are still
-        there, in any order; counts are brought to the rows that are recognised, and the certificate is about exactly
-        the rows given. ``coef_`` and ``intercept_`` are put at the scale that is best for them.
+        there, in any order. Counts are matched to the rows that are recognised, and the certificate is about exactly
+        the rows given. ``coef_`` and ``intercept_`` are put at the scale that is best for them, and ``support_`` and
+        ``dual_coef_`` are about these rows.
 
         Parameters
         ----------
@@ -157,47 +197,65 @@ class OnlineClassifier(MarginClassifier):
             The one with the largest gap; all of them are in ``certificates_``, which this replaces.
         """
         check_is_fitted(self)
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], accept_large_sparse=True, reset=False
-        )
+        X, y = validate_data(self, X, y, reset=False, **ROWS)
         self._require_known(y)
-        weight = None
-        if sample_weight is not None:
-            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        weight = self._row_weights(X, sample_weight)
         scores = np.asarray(X @ self.coef_.T) + self.intercept_
         streams = self._streams
         if streams is None:
-            streams = [Stream(found.problem, X.shape[1], keep_counts=False) for found in self.certificates_]
+            problems = cast("list[BinaryProblem]", [found.problem for found in self.certificates_])
+            streams = [Stream(problem, X.shape[1], keep_counts=False) for problem in problems]
         matrix, models = as_matrix(X), zip(streams, scores.T, self.coef_, self.intercept_, strict=True)
         certificates = [
             stream.certify(matrix, y, weight, score, coef, float(intercept), float(self.epsilon))
             for stream, score, coef, intercept in models
         ]
-        self._publish_online(certificates)
-        return max(certificates, key=lambda certificate: certificate.gap)
+        worst = self._publish_models(certificates)
+        self._publish_support([None] * len(certificates), [stream.problem for stream in streams], y, weight)
+        return worst
 
-    def _start(self, task: Task) -> Counts | None:
-        """Give the counts to begin a fit with: those of the rows that a warm start still finds."""
+    def _problems(self, classes: NDArray[Any], y: NDArray[Any], sample_weight: Weights | None) -> list[Problem]:
+        if self.multi_class not in ("ovr", "joint"):
+            raise ValueError(
+                f"multi_class={self.multi_class!r} is LinearSVC's name; use multi_class='joint': the same margin, with "
+                "squared slacks"
+            )
+        if self.warm_start and self.multi_class == "joint" and len(classes) > 2:
+            raise ValueError("warm_start=True needs multi_class='ovr'")
+        return super()._problems(classes, y, sample_weight)
+
+    def _train(self, problem: PackedProblem, request: Request) -> Result:
+        result = self._train_algorithm(problem, request, eta=self.eta, start=self._start(problem))
+        if not self.warm_start:
+            return result
+        return replace(result, stream=Stream.after(problem, result.certificate))
+
+    def _start(self, problem: PackedProblem) -> Counts | None:
+        """Return the counts to begin a fit with: those of the rows that a warm start still finds."""
         if not self.warm_start:
             return None
         if not self.keep_counts:
-            raise ValueError("warm_start=True goes on from the counts; it needs keep_counts=True")
-        before: list[Stream] | None = getattr(self, "_streams", None)
-        for stream in before or []:
-            if stream.problem.positive == task.problem.positive and stream.state.keep_counts:
-                return stream.counts_of(_core.row_keys(task.rows, task.core_problem))
+            raise ValueError("warm_start=True continues from the counts; it needs keep_counts=True")
+        for stream in getattr(self, "_streams", None) or []:
+            if stream.problem.positive == problem.problem.positive and stream.state.keep_counts:
+                found: Counts = stream.counts_of(problem.binary.row_keys(problem.rows))
+                return found
         return None
 
-    def _publish(self, outcomes: list[Outcome], sides: list[NDArray[np.int8]]) -> None:
-        streams = [outcome.stream for outcome in outcomes]
+    def _publish(
+        self, fitted: Fit, problems: Sequence[Problem], y: NDArray[Any], sample_weight: Weights | None
+    ) -> None:
+        streams = [result.stream for result in fitted.results]
         self._streams = None if None in streams else streams
-        super()._publish(outcomes, sides)
+        super()._publish(fitted, problems, y, sample_weight)
 
-    def _publish_online(self, certificates: list[Any]) -> None:
-        self.certificates_ = certificates
-        self.certificate_ = max(certificates, key=lambda certificate: certificate.gap)
+    def _publish_models(self, certificates: list[Proof]) -> Proof:
+        """Set the weights and what is proven about them; return the certificate with the largest gap."""
+        worst = max(certificates, key=lambda certificate: certificate.gap)
+        self.certificates_, self.certificate_ = certificates, worst
         self.coef_ = np.array([certificate.weights for certificate in certificates])
         self.intercept_ = np.array([certificate.intercept for certificate in certificates])
+        return worst
 
     def _require_known(self, y: NDArray[Any]) -> None:
         labels = np.unique(y)
@@ -206,9 +264,9 @@ class OnlineClassifier(MarginClassifier):
             raise ValueError(f"y holds labels that are not in classes: {unknown.tolist()}")
 
     def _repeats(
-        self, problems: list[BinaryProblem], y: NDArray[Any], weight: NDArray[np.float64] | None
-    ) -> list[NDArray[np.float64] | None]:
-        """Say how often each row may be added: its weight, that of its class included."""
+        self, problems: Sequence[BinaryProblem], y: NDArray[Any], weight: Weights | None
+    ) -> list[Weights | None]:
+        """Return how often each row may be added: its weight, that of its class included."""
         if self.class_weight is None:
             return [weight] * len(problems)
         by_class = self._class_weights(self.classes_, y, weight)
@@ -217,10 +275,3 @@ class OnlineClassifier(MarginClassifier):
             return [by_row]
         rest = np.ones(len(y)) if weight is None else weight  # as in the problems: only a class's own weight counts
         return [np.where(y == problem.positive, by_row, rest) for problem in problems]
-
-
-def _require_classes(classes: ArrayLike) -> None:
-    labels = np.unique(np.asarray(classes))
-    check_classification_targets(np.repeat(labels, 3))  # a class is no sample
-    if len(labels) < 2:
-        raise ValueError(f"classes holds {len(labels)} class only ({labels.tolist()}); a classifier needs two or more")

@@ -1,20 +1,20 @@
-"""dynmargin demo: train PDM on real data, prove the result, compare it with LinearSVC, draw the bounds."""
+"""dynmargin demo: train PDM on real data, prove the result, compare it with LinearSVC, draw the bounds.
+
+for example:
+  dynmargin demo bounds.png
+
+exit codes: 0 done, 3 failed
+"""
 
 import argparse
 import time
 from typing import Any
 
-from .exit_codes import DONE
-
-EPILOG = """example:
-  dynmargin demo bounds.png
-
-exit codes: 0 done, 3 failed"""
+from .options import DONE
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser("demo", help="see it at work on a small real data set", epilog=EPILOG)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument("picture", metavar="PNG", nargs="?", default="convergence.png", help="default: convergence.png")
     parser.set_defaults(run=run)
 
@@ -35,27 +35,26 @@ def run(arguments: argparse.Namespace) -> int:
     start = time.perf_counter()
     ours = PDMClassifier(epsilon=0.001, C=1.0, random_state=0).fit(X, y)
     seconds = time.perf_counter() - start
-    certificate = ours.certificate_
-    print(f"PDMClassifier(epsilon=0.001): {seconds * 1000:.0f} ms, {ours.n_iter_} passes, {ours.n_updates_} updates")
-    print(f"  margin it has                {certificate.margin:.6f}   proven by its weights")
-    print(
-        f"  no classifier has more than  {certificate.upper_bound:.6f}   proven by its {certificate.counts.nnz} counts"
-    )
-    print(f"  so at most {certificate.gap:.3%} is missing to the best; asked for {certificate.epsilon:.1%}")
+    certificate, epsilon = ours.certificate_, ours.epsilon
+    work = f"{seconds * 1000:.0f} ms, {ours.n_iter_} passes, {ours.n_updates_} updates"
+    print(f"PDMClassifier(epsilon={epsilon}): {work}")
+    print(f"  margin                       {certificate.margin:.6f}   proven by its weights")
+    print(f"  no classifier has more than  {certificate.upper_bound:.6f}   proven by its {len(ours.support_)} counts")
+    print(f"  the margin is within {certificate.gap:.3%} of the best possible; {epsilon:.1%} was asked for")
     print(f"  verified from the data: {certificate.verify(X, y)}\n")
 
     theirs = LinearSVC(C=1.0, tol=1e-8, max_iter=1_000_000, dual=True, random_state=0).fit(X, y)
     agreement = np.mean(ours.predict(X) == theirs.predict(X))
     distance = np.linalg.norm(ours.coef_ - theirs.coef_) / np.linalg.norm(theirs.coef_)
     print("LinearSVC(tol=1e-8), the same problem:")
-    print(f"  same prediction on {agreement:.1%} of the rows; weights differ by {distance:.1%} in length")
+    print(f"  same prediction on {agreement:.1%} of the rows; the weights differ by {distance:.1%} of their length")
     print(f"  training accuracy {theirs.score(X, y):.2%}, ours {ours.score(X, y):.2%}\n")
     draw(ours, arguments.picture)
     return DONE
 
 
 def draw(classifier: Any, picture: str) -> None:
-    """Draw the bounds against passes, if matplotlib is there."""
+    """Draw the bounds against passes, if matplotlib is installed."""
     try:
         import matplotlib
     except ImportError:

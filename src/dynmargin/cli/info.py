@@ -1,28 +1,27 @@
-"""dynmargin info: what is in a model file."""
+"""dynmargin info: what is in a model file.
 
-import argparse
-from typing import Any
-
-from .exit_codes import DONE
-
-EPILOG = """example:
+for example:
   dynmargin info a9a.npz
 
 The certificate is shown as it is stored; verify proves it.
-exit codes: 0 done, 3 failed"""
+exit codes: 0 done, 3 failed
+"""
+
+import argparse
+
+from .options import DONE
 
 
-def add_to(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser("info", help="show what is in a model file", epilog=EPILOG)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument("model", metavar="MODEL", help="the file; - for standard input")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print it line by line."""
-    from ..fitting import label_text
-    from ..model_file import load
+    from ..data.libsvm import label_text
+    from ..model.linear_model import load
 
     model = load(arguments.model)
     print(f"classes       {' '.join(label_text(label) for label in model.classes)}")
@@ -36,9 +35,8 @@ def run(arguments: argparse.Namespace) -> int:
     if not model.certificates:
         print("certificate   none")
     for certificate in model.certificates:
-        label = f" of class {label_text(certificate.problem.positive)}" if len(model.certificates) > 1 else ""
         counts = certificate.counts
-        print(f"certificate{label}\n  {certificate}")
+        print(f"certificate\n  {certificate}")
         print(f"  counts on {len(counts.rows)} of {counts.shape[0]} rows, {counts.sum()} in all")
-        print(f"  data {certificate.data_digest:016x}, whatever its order {certificate.rows_digest:016x}")
+        print(f"  digest of the data {certificate.data_digest:016x}, in any order {certificate.rows_digest:016x}")
     return DONE

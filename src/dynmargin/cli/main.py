@@ -4,19 +4,22 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any, NoReturn
 
-from . import compare, convert, data, demo, info, paper, predict, train, verify
-from .exit_codes import DONE, FAILED, INTERRUPTED
+from .options import DONE, EXIT_CODES, FAILED, INTERRUPTED
 
-COMMANDS = (train, predict, verify, info, convert, compare, data, paper, demo)
-
-EPILOG = """exit codes:
-  0    done; verify: proven
-  1    train: the model is written, but epsilon is not proven; verify: not proven; paper: a cell failed
-  2    verify: not the data that the model was trained on
-  3    failed: the command line, a file or its contents are wrong (one sentence on stderr)
-  130  interrupted"""
+COMMANDS = {  # a module each
+    "train": "train a model and prove how good it is",
+    "predict": "predict labels or scores",
+    "verify": "prove a model's certificate again from the data",
+    "info": "show what is in a model file",
+    "convert": "convert a model to or from LIBLINEAR's text",
+    "compare": "compare algorithms and other libraries on a file",
+    "data": "list the paper's data; convert between formats",
+    "paper": "the paper's tables beside ours, and figures",
+    "demo": "see it at work on a small real data set",
+}
 
 
 class Parser(argparse.ArgumentParser):
@@ -42,20 +45,24 @@ class Version(argparse.Action):
         parser.exit(DONE)
 
 
-def parser() -> Parser:
-    """Make the parser of all commands."""
-    top = Parser(prog="dynmargin", description="Maximum-margin linear classification with a proof.", epilog=EPILOG)
+def parse(words: list[str]) -> argparse.Namespace:
+    """Parse a command line; only the module of its command is loaded."""
+    top = Parser(prog="dynmargin", description="Maximum-margin linear classification with a proof.", epilog=EXIT_CODES)
     top.add_argument("--version", action=Version, nargs=0, help="print the version")
     commands = top.add_subparsers(metavar="COMMAND", required=True, dest="command")
-    for command in COMMANDS:
-        command.add_to(commands)
-    return top
-
-
-def parse(words: list[str]) -> argparse.Namespace:
-    """Parse a command line; the last, optional file may follow options, which argparse alone would not have."""
-    top = parser()
+    for name, summary in COMMANDS.items():
+        if words[:1] != [name]:
+            commands.add_parser(name, help=summary)
+            continue
+        command: Any = import_module(f".{name}", __package__)
+        epilog = (command.__doc__ or "").partition("\n\n")[2]
+        parser = commands.add_parser(name, help=summary, epilog=epilog, parents=getattr(command, "OPTIONS", ()))
+        command.add_arguments(parser)
+        if name == "train":
+            words, class_weights = command.take_class_weights(words)
+            parser.set_defaults(class_weights=class_weights)
     arguments, rest = top.parse_known_args(words)
+    # The last, optional file may follow options, which argparse alone would not accept.
     optional = getattr(arguments, "optional", None)
     if len(rest) == 1 and optional and getattr(arguments, optional) is None and not rest[0].startswith("-"):
         setattr(arguments, optional, rest.pop())
@@ -65,17 +72,12 @@ def parse(words: list[str]) -> argparse.Namespace:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command line; gives the exit code."""
-    if "numpy" not in sys.modules:  # the threads of its linear algebra take longer to start than we can use them
+    """Run a command line; return the exit code."""
+    if "numpy" not in sys.modules:  # starting the threads of its linear algebra takes longer than they save
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     words = list(sys.argv[1:] if argv is None else argv)
     try:
-        words, class_weights = train.take_class_weights(words)
-    except ValueError as error:
-        return fail("train", str(error))
-    arguments = parse(words)
-    arguments.class_weights = class_weights
-    try:
+        arguments = parse(words)
         code: int = arguments.run(arguments)
         sys.stdout.flush()
         return code
@@ -85,14 +87,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except MemoryError:
-        return fail(arguments.command, "there is not enough memory for this")
+        message = "there is not enough memory for this"
     except OSError as error:
-        return fail(arguments.command, f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        message = f"{error.filename}: {error.strerror}" if error.filename else str(error)
     except (ValueError, ImportError) as error:
-        return fail(arguments.command, str(error))
-
-
-def fail(command: str, message: str) -> int:
-    """Say what is wrong, in one line."""
-    print(f"dynmargin {command}: {' '.join(message.split())}", file=sys.stderr)
+        message = str(error)
+    print(f"dynmargin {words[0]}: {' '.join(message.split())}", file=sys.stderr)
     return FAILED

@@ -1,101 +1,52 @@
-"""dynmargin train: from a file to a model and its certificate."""
+"""dynmargin train: from a file to a model and its certificate.
+
+for example:
+  dynmargin train a9a.xz a9a.npz --epsilon 0.001
+
+-c, -B, -wLABEL, -v and -q mean what they mean in LIBLINEAR.
+exit codes: 0 epsilon is proven, 1 it is not (the model is still written), 3 failed
+"""
 
 import argparse
-import math
 import re
 import sys
 import time
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..algorithms.table import ALGORITHMS
-from .exit_codes import DONE, NOT_PROVEN
-from .live import Live
-from .reading import DATA_HELP, add_data_options, add_weights_option, notice, read_weights
+from ..algorithms.registry import NAMES, find
+from . import options
+from .options import DATA_HELP, DONE, NOT_PROVEN, finite, notice, positive, several
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from ..data.dataset import Dataset
-    from ..fitting import Fit, Settings
+    from ..problem.problems import Problem
 
-EPILOG = """example:
-  dynmargin train a9a.xz a9a.npz --epsilon 0.001
-
--c, -B, -wLABEL, -v and -q mean what they mean in LIBLINEAR.
-exit codes: 0 epsilon is proven, 1 it is not (the model is written all the same), 3 failed"""
+OPTIONS = (options.FITTING, options.WEIGHTS, options.READING, options.LABEL)
 
 
-def positive(text: str) -> float:
-    """Parse a positive number."""
-    value = float(text)
-    if not value > 0:
-        raise argparse.ArgumentTypeError(f"{text} is not positive")
-    return value
-
-
-def accuracy(text: str) -> float:
-    """Parse epsilon."""
-    value = float(text)
-    if not 0 < value <= 1:
-        raise argparse.ArgumentTypeError(f"{text} is not above 0 and at most 1")
-    return value
-
-
-def finite(text: str) -> float:
-    """Parse a number."""
-    value = float(text)
-    if not math.isfinite(value):
-        raise argparse.ArgumentTypeError(f"{text} is not finite")
-    return value
-
-
-def several(text: str) -> int:
-    """Parse a number of folds."""
-    value = int(text)
-    if value < 2:
-        raise argparse.ArgumentTypeError(f"{text} is less than 2")
-    return value
-
-
-def add_to(commands: Any) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser("train", help="train a model and prove how good it is", epilog=EPILOG)
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
     parser.add_argument("data", metavar="DATA", help=DATA_HELP)
-    parser.add_argument(
-        "model", metavar="MODEL", nargs="?", help="default: DATA.model.npz, here; - for standard output"
-    )
-    parser.add_argument(
-        "--algorithm", choices=("auto", *ALGORITHMS), default="auto", help="default: auto, what suits the data"
-    )
+    parser.add_argument("model", metavar="MODEL", nargs="?", help="default: DATA.model.npz; - for standard output")
     add = parser.add_argument
-    add("--epsilon", type=accuracy, default=0.01, help="fraction that may be missing to the best margin (default 0.01)")
-    add("-c", type=positive, default=1.0, metavar="C", dest="C", help="price of a squared slack (default 1), or inf")
+    add("--algorithm", choices=NAMES, default="auto", metavar="NAME", help=f"{', '.join(NAMES)} (default: auto)")
     add("-B", type=finite, default=1.0, metavar="BIAS", dest="bias", help="constant feature (default 1); -1 for none")
     add("-wLABEL", metavar="WEIGHT", dest="_", help="multiply C for the class LABEL, as in -w-1 5")
-    add(
-        "--multi-class",
-        choices=("ovr", "joint"),
-        default="ovr",
-        help="several classes: each against the rest (ovr, the default), or all at once (joint)",
-    )
-    add("--max-time", type=positive, metavar="SECONDS", help="stop then, with what has been reached")
-    add("--seed", type=int, default=0, help="the same seed gives the same result (default 0)")
+    several_classes = "several classes: each against the rest (ovr, the default), or all at once (joint)"
+    add("--multi-class", choices=("ovr", "joint"), default="ovr", help=several_classes)
     add("-v", "--validate", type=several, metavar="K", help="cross-validate with K folds; no model is written")
     add("-q", "--quiet", action="store_true", help="print nothing but notices and errors")
     add("-e", metavar="TOLERANCE", dest="tolerance", help="ignored: the certificate decides; see --epsilon")
-    add_weights_option(parser)
-    add_data_options(parser)
     parser.set_defaults(run=run, optional="model")
 
 
 def take_class_weights(words: list[str]) -> tuple[list[str], dict[str, float]]:
     """Take LIBLINEAR's ``-wi weight`` out of a command line: argparse knows no options with a label in their name."""
-    if words[:1] != ["train"]:
-        return words, {}
     rest: list[str] = []
     weights: dict[str, float] = {}
     iterator = iter(words)
@@ -115,39 +66,22 @@ def take_class_weights(words: list[str]) -> tuple[list[str], dict[str, float]]:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Read, train, report, write."""
-    from ..fitting import Settings
-    from ..whole_file import require_other_file, require_writable
+    """Read the data, then train and write the model, or cross-validate."""
+    from ..data.atomic import require_other_file, require_writable
 
+    if arguments.multi_class == "joint" and not NAMES[arguments.algorithm][0].joint:
+        able = [name for name, (algorithm, _) in NAMES.items() if algorithm.joint]
+        raise ValueError(f"--multi-class joint needs one of {', '.join(able)}, not {arguments.algorithm}")
     if arguments.tolerance is not None:
         notice(f"-e {arguments.tolerance} is ignored: the certificate decides when to stop; --epsilon says how close")
-    settings = Settings(
-        arguments.algorithm,
-        arguments.epsilon,
-        arguments.C,
-        max(0.0, arguments.bias),
-        arguments.class_weights,
-        arguments.multi_class,
-        arguments.max_time,
-        arguments.seed,
-    )
     if arguments.validate:
-        return validate(arguments, read(arguments), settings)
-    path = arguments.model or default_model(arguments.data)
-    require_writable(path)
-    require_other_file(path, arguments.data)
-    dataset = read(arguments)
-    fit = train(arguments, dataset, settings, read_weights(arguments.weights, dataset.X.shape[0]))
-    label = dataset.label_name or arguments.label
-    model = replace(fit.model, parameters={**fit.model.parameters, "label": label})
-    model.save(path)
-    # What is to be read by a program goes to standard output alone.
-    say = sys.stderr if path == "-" else sys.stdout
-    if not arguments.quiet:
-        for line in report(fit):
-            print(line, file=say)
-        print(f"model written to {'standard output' if path == '-' else path}", file=say)
-    return DONE if fit.achieved else NOT_PROVEN
+        if arguments.model:
+            notice(f"{arguments.model} is not written: cross-validation leaves no model")
+        return Training(arguments).validate()
+    arguments.model = arguments.model or default_model(arguments.data)
+    require_writable(arguments.model)
+    require_other_file(arguments.model, arguments.data)
+    return Training(arguments).fit()
 
 
 def default_model(data: str) -> str:
@@ -160,7 +94,7 @@ def default_model(data: str) -> str:
 
 
 def read(arguments: argparse.Namespace) -> "Dataset":
-    """Read the data and say what was read."""
+    """Read the data and report their size."""
     from ..data.archives import name_of
     from ..data.formats import read_dataset
 
@@ -175,60 +109,129 @@ def read(arguments: argparse.Namespace) -> "Dataset":
     return dataset
 
 
-def train(
-    arguments: argparse.Namespace,
-    dataset: "Dataset",
-    settings: "Settings",
-    weights: "NDArray[np.float64] | None",
-) -> "Fit":
-    """Train with a live line, unless it is to be quiet."""
-    from ..fitting import classes_of, fit, label_text
-
-    classes = classes_of(dataset)
-    one_by_one = len(classes) > 2 and settings.multi_class == "ovr"
-    labels = [label_text(label) for label in classes] if one_by_one else []
-    with nullcontext() if arguments.quiet else Live(settings.epsilon, labels):
-        found = fit(dataset, settings, notice, weights)
-    if found.shortfall:
-        notice(found.shortfall)
-    return found
-
-
-def report(fit: "Fit") -> list[str]:
-    """Say what was done and what is proven."""
-    from ..fitting import label_text
-
-    passes = max(outcome.passes for outcome in fit.outcomes)
-    updates = sum(outcome.updates for outcome in fit.outcomes)
-    lines = [f"{fit.algorithm}: {passes} passes, {updates} updates, {fit.seconds:.2f} s"]
-    certificate = fit.model.certificate
-    if len(fit.outcomes) > 1 and certificate is not None:
-        worst = label_text(certificate.problem.positive)
-        lines.append(f"{len(fit.outcomes)} classes, each against the rest; the largest gap is that of class {worst}")
-    return [*lines, str(certificate)]
-
-
-def validate(arguments: argparse.Namespace, dataset: "Dataset", settings: "Settings") -> int:
-    """Train on all folds but one and predict that one, for each in turn."""
+def class_weights(classes: "NDArray[Any]", asked: dict[str, float]) -> "tuple[NDArray[np.float64], list[str]]":
+    """Return a weight for each class, and the labels that no class has; numbers are compared as such."""
     import numpy as np
 
-    from ..data.dataset import Dataset
-    from ..fitting import classes_of, folds
+    weights, unknown = np.ones(len(classes)), []
+    for text, weight in asked.items():
+        try:
+            found = classes == (float(text) if classes.dtype.kind in "fiub" else text)
+        except ValueError:
+            found = np.zeros(len(classes), dtype=bool)
+        if not np.any(found):
+            unknown.append(text)
+        weights[found] *= weight
+    return weights, unknown
 
-    if arguments.model:
-        notice(f"{arguments.model} is not written: cross-validation leaves no model")
-    classes, y = classes_of(dataset), dataset.y
-    assert y is not None
-    fold = folds(classes, y, arguments.validate, settings.seed)
-    weights = read_weights(arguments.weights, len(y))
-    right, code = 0, DONE
-    for i in range(arguments.validate):
-        inside, outside = np.flatnonzero(fold != i), np.flatnonzero(fold == i)
-        theirs = None if weights is None else weights[inside]
-        fit = train(arguments, Dataset(dataset.X[inside], y[inside]), settings, theirs)
-        if any(outcome.stop_reason == "interrupted" for outcome in fit.outcomes):
-            raise KeyboardInterrupt  # half a cross-validation is worth nothing
-        right += int((fit.model.predict(dataset.X[outside]) == y[outside]).sum())
-        code = code if fit.achieved else NOT_PROVEN
-    print(f"Cross Validation Accuracy = {right / len(y):.4%}")
-    return code
+
+class Training:
+    """What a command line asks for, over the data that it names."""
+
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        from .. import _core
+        from ..problem.matrix import as_matrix
+        from ..problem.problems import require_weight_in_every_class
+        from ..training.request import Request
+
+        self.arguments = arguments
+        self.request = Request(epsilon=arguments.epsilon, seed=arguments.seed, max_time=arguments.max_time, warn=notice)
+        self.algorithm, self.train = find(arguments.algorithm)
+        self.dataset = read(arguments)
+        self.classes, self.y = self.dataset.labelled()
+        self.weights = options.read_weights(arguments.weights, len(self.y)) if arguments.weights else None
+        require_weight_in_every_class(self.classes, self.y, self.weights)
+        for label in class_weights(self.classes, arguments.class_weights)[1]:
+            notice(f"no row has the label {label} of -w{label}")
+        self.matrix = as_matrix(self.dataset.X)
+        try:
+            self.rows = _core.pack(self.matrix)
+        except ValueError:  # it has met a row of infinite length
+            self.dataset.require_finite()
+            raise
+
+    def problems(self, classes: "NDArray[Any]") -> "list[Problem]":
+        """State the problems over these classes."""
+        from ..problem.problems import state_problems
+
+        asked = self.arguments
+        return state_problems(
+            classes,
+            asked.C,
+            class_weights(classes, asked.class_weights)[0],
+            rho=max(0.0, asked.bias),
+            loss=NAMES[asked.algorithm][1].get("loss", "squared_hinge"),
+            free_bias=self.algorithm.free_bias,
+            joint=asked.multi_class == "joint",
+        )
+
+    def live(self, problems: "list[Problem]") -> Any:
+        """Show the checks of the bounds, unless the command is to be quiet."""
+        if self.arguments.quiet:
+            return nullcontext()
+        from ..data.libsvm import label_text
+        from ..progress.live import Live
+
+        labels = [label_text(problem.positive) for problem in problems] if len(problems) > 1 else []
+        return Live(self.arguments.epsilon, labels)
+
+    def fit(self) -> int:
+        """Train, write the model, and print what is proven."""
+        from ..model import model_file
+        from ..training.fit import fit
+
+        asked, dataset, problems = self.arguments, self.dataset, self.problems(self.classes)
+        with self.live(problems):
+            fitted = fit(self.matrix, self.y, self.weights, problems, self.request, self.train, self.rows)
+        seconds = time.perf_counter() - self.request.started
+        if fitted.shortfall:
+            notice(fitted.shortfall)
+        worst, algorithm = fitted.worst, fitted.results[0].algorithm or f"{asked.algorithm}: as asked"
+        parameters = {name: getattr(asked, name) for name in ("epsilon", "C", "class_weights", "multi_class", "seed")}
+        label = dataset.label_name or asked.label
+        model_file.write(
+            asked.model,
+            classes=self.classes,
+            coef=fitted.coef,
+            intercept=fitted.intercept,
+            bias=max(0.0, asked.bias),
+            certificates=fitted.certificates,
+            feature_names=dataset.feature_names,
+            first_index=dataset.first_index,
+            parameters={"algorithm": algorithm, **parameters, "stop_reason": worst.stop_reason, "label": label},
+        )
+        if not asked.quiet:
+            lines = [f"{algorithm}; {fitted.passes} passes, {fitted.updates} updates, {seconds:.2f} s"]
+            if len(fitted.results) > 1:
+                lines.append(f"{len(fitted.results)} classes, each against the rest; the one with the largest gap:")
+            piped = asked.model == "-"  # whoever reads the model from standard output must find nothing else there
+            lines += [str(worst.certificate), f"model written to {'standard output' if piped else asked.model}"]
+            print("\n".join(lines), file=sys.stderr if piped else sys.stdout)
+        return DONE if fitted.achieved else NOT_PROVEN
+
+    def validate(self) -> int:
+        """Train on all folds but one and predict that one, for each in turn; print the accuracy."""
+        from ..model.linear_model import labels_of, scores_of
+        from ..training.folds import Fold, fit_folds, stratified_folds
+
+        y, asked, request = self.y, self.arguments, self.request
+        places = stratified_folds(y, self.classes, asked.validate, request.seed)
+        folds = [Fold.of(i, places != i, y, self.weights) for i in range(asked.validate)]
+
+        def state(fold: Fold, _: float) -> "list[Problem]":
+            return self.problems(fold.classes)
+
+        with self.live(self.problems(self.classes)):
+            found = fit_folds(self.matrix, self.rows, y, folds, [asked.C], state, request, self.train)
+        right, code = 0, DONE
+        for i, (fold, (fitted,)) in enumerate(zip(folds, found, strict=True)):
+            if any(result.stop_reason == "interrupted" for result in fitted.results):
+                raise KeyboardInterrupt  # half a cross-validation is worth nothing
+            if fitted.shortfall:
+                notice(f"fold {i + 1}: {fitted.shortfall}")
+            outside = (places == i).nonzero()[0]
+            scores = scores_of(self.dataset.X[outside], fitted.coef, fitted.intercept)
+            right += int((labels_of(scores, fold.classes) == y[outside]).sum())
+            code = code if fitted.achieved else NOT_PROVEN
+        print(f"Cross Validation Accuracy = {right / len(y):.4%}")
+        return code

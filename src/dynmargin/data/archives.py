@@ -1,7 +1,7 @@
-"""The bytes of a file, unpacked if it is compressed; a damaged archive is an error, never a shorter file.
+"""The bytes of a file, decompressed if necessary; a damaged archive is an error, never a shorter file.
 
 The decompressors of the standard library are driven by hand, because its file objects take whatever follows a complete
-stream for padding: in an archive of several streams a damaged one would end the data without a word.
+stream for padding: in an archive of several streams, a damaged one would end the data silently.
 """
 
 import bz2
@@ -33,7 +33,7 @@ def _zstd() -> Any:
 
 @dataclass(frozen=True)
 class Compression:
-    """How files of a kind begin and how one of their streams is unpacked."""
+    """How files of a kind begin, and how one of their streams is decompressed."""
 
     name: str
     magic: bytes
@@ -51,7 +51,7 @@ SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 
 
 def name_of(source: str | os.PathLike[str] | BinaryIO) -> str:
-    """Name a source in messages."""
+    """Return what messages call a source."""
     if hasattr(source, "read"):
         return str(getattr(source, "name", "data"))
     path = os.fspath(source)
@@ -65,7 +65,7 @@ def without_compression(path: str) -> str:
 
 
 def contents(source: str | os.PathLike[str] | BinaryIO) -> Bytes:
-    """Give the unpacked bytes of a file, memory-mapped if they are there as they are; "-" is standard input."""
+    """Return the decompressed bytes of a file, memory-mapped if it is not compressed; "-" is standard input."""
     name = name_of(source)
     try:
         packed = _raw(source)
@@ -90,7 +90,7 @@ def _raw(source: str | os.PathLike[str] | BinaryIO) -> Bytes:
 
 
 def _unpack(packed: Bytes, compression: Compression, name: str) -> bytearray:
-    """Unpack one stream after the other to the last byte."""
+    """Decompress one stream after the other to the last byte."""
     unpacked, position = bytearray(), 0
     try:
         while position < len(packed):

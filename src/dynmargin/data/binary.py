@@ -1,6 +1,6 @@
 """Our binary form: a folder of .npy arrays that are memory-mapped when read, and a header in JSON.
 
-``header.json`` says what is there; a dense table is ``X.npy``, a sparse one ``values.npy``, ``columns.npy`` and
+``header.json`` says what the folder holds; a dense table is ``X.npy``, a sparse one ``values.npy``, ``columns.npy`` and
 ``starts.npy``, labels are ``labels.npy``. Values are not read before they are used: opening a folder takes hardly any
 time, and only the packed copy that training makes has to fit into memory.
 """
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..whole_file import require_writable
+from .atomic import require_writable
 from .dataset import Csr, DataError, Dataset
 from .npz import require_table
 
@@ -37,10 +37,10 @@ def read(folder: str) -> Dataset:
 
 
 def write(dataset: Dataset, folder: str) -> None:
-    """Write a new folder; it gets its name when it is complete."""
+    """Write a new folder, which gets its name when it is complete."""
     target = Path(folder)
     if target.exists():
-        raise DataError("it is there already; remove it, or name another folder", folder)
+        raise DataError("it already exists; remove it, or name another folder", folder)
     require_writable(target)
     temporary = target.with_name(f".{target.name}.{os.urandom(8).hex()}")
     temporary.mkdir()
@@ -75,7 +75,7 @@ def _header(folder: str) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise DataError(f"not a folder of dynmargin data: {HEADER} is missing or not ours", folder) from error
     if version > VERSION:
-        raise DataError(f"it is of version {version}; this program reads up to {VERSION}", folder)
+        raise DataError(f"its format is version {version}; this program reads versions up to {VERSION}", folder)
     return header
 
 

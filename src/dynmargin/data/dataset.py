@@ -1,4 +1,4 @@
-"""What a file holds: rows, perhaps labels and names; and what is said when it cannot be read."""
+"""What a file holds: rows, perhaps labels and names; and the error raised when it cannot be read."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -6,11 +6,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..matrix import as_floats
+from ..problem.matrix import as_floats
+from ..problem.problems import distinct, require_two_classes
+
+ENTRIES_PER_BLOCK = 1 << 20  # of a sparse matrix, multiplied at a time
 
 
 class DataError(ValueError):
-    """A file that cannot be read as data, with the place where it goes wrong if there is one.
+    """A file that cannot be read as data, and where it goes wrong if that is known.
 
     Attributes
     ----------
@@ -39,18 +42,40 @@ class Csr:
     shape: tuple[int, int]
 
     def tocsr(self) -> Self:
-        """Be what `as_matrix` asks any sparse matrix for."""
+        """Return itself: what `as_matrix` asks any sparse matrix for."""
         return self
 
+    def to_scipy(self) -> Any:
+        """Return the same arrays as a scipy.sparse.csr_matrix."""
+        from scipy.sparse import csr_matrix
+
+        return csr_matrix((self.data, self.indices, self.indptr), shape=self.shape)
+
+    def __matmul__(self, other: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Multiply by a table, each row summed in its own order."""
+        n_rows = self.shape[0]
+        product = np.zeros((n_rows, other.shape[1]))
+        begin = 0
+        while begin < n_rows:  # a block of rows at a time
+            last = np.searchsorted(self.indptr, self.indptr[begin] + ENTRIES_PER_BLOCK, side="right")
+            end = max(begin + 1, int(last) - 1)
+            entries = slice(int(self.indptr[begin]), int(self.indptr[end]))
+            rows = np.repeat(np.arange(end - begin), np.diff(self.indptr[begin : end + 1]))
+            indices, values = self.indices[entries], self.data[entries]
+            for k, w in enumerate(other.T):
+                product[begin:end, k] = np.bincount(rows, weights=values * w[indices], minlength=end - begin)
+            begin = end
+        return product
+
     def __getitem__(self, rows: NDArray[np.int64]) -> "Csr":
-        """Copy some rows out, in the order given."""
+        """Copy some rows, in the order given."""
         lengths = np.diff(self.indptr)[rows]
         indptr = np.concatenate([[0], np.cumsum(lengths)])
         taken = np.arange(indptr[-1]) + np.repeat(self.indptr[:-1][rows] - indptr[:-1], lengths)
         return Csr(self.data[taken], self.indices[taken], indptr.astype(self.indptr.dtype), (len(rows), self.shape[1]))
 
     def canonical(self) -> "Csr":
-        """Have the columns of each row in order and each of them once; values of the same column are added."""
+        """Return rows whose columns are in order and distinct; values of the same column are added."""
         rows = np.repeat(np.arange(self.shape[0]), np.diff(self.indptr))
         if ((np.diff(self.indices) > 0) | (np.diff(rows) > 0)).all():
             return self
@@ -62,7 +87,7 @@ class Csr:
         return Csr(values, columns[first], indptr.astype(self.indptr.dtype), self.shape)
 
     def with_columns(self, n_columns: int) -> "Csr":
-        """Have that many columns; entries beyond them are dropped."""
+        """Return rows of that many columns; entries beyond them are dropped."""
         if self.shape[1] <= n_columns:
             return replace(self, shape=(self.shape[0], n_columns))
         kept = self.indices < n_columns
@@ -72,7 +97,7 @@ class Csr:
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """Rows as read.
+    """Rows as they were read.
 
     Attributes
     ----------
@@ -85,7 +110,7 @@ class Dataset:
     first_index : int or None
         Where the file's indices begin, 0 or 1, for LIBSVM text.
     notices : tuple of str
-        What a user should be told.
+        Messages for the user.
     label_name : str or None
         The name of the label's column, where the file has names.
     """
@@ -97,8 +122,31 @@ class Dataset:
     notices: tuple[str, ...] = ()
     label_name: str | None = None
 
+    def labelled(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the classes, in order, and the label of each row; labels that cannot be trained on are refused."""
+        y = self.y
+        if y is None:
+            raise ValueError("the data have no labels; name their column by --label")
+        if len(y) == 0:
+            raise ValueError("there are no rows to train on")
+        if y.dtype.kind == "f" and not np.isfinite(y).all():
+            row = int(np.flatnonzero(~np.isfinite(y))[0])
+            raise ValueError(f"the label of row {row + 1} is {y[row]}, which is not a label")
+        classes = distinct(y)
+        require_two_classes(classes)
+        return classes, y
+
+    def require_finite(self) -> None:
+        """Refuse NaN and infinities, naming the first row that has one."""
+        values = self.X.data if isinstance(self.X, Csr) else self.X.ravel()
+        wrong = np.flatnonzero(~np.isfinite(values))
+        if len(wrong):
+            starts = self.X.indptr if isinstance(self.X, Csr) else np.arange(len(self.X) + 1) * self.X.shape[1]
+            row = int(np.searchsorted(starts, wrong[0], side="right"))
+            raise ValueError(f"row {row} has the value {values[wrong[0]]}; all values must be finite")
+
     def aligned(self, names: NDArray[np.str_] | None) -> Self:
-        """Put the columns into the order of `names`, where both have names; others are dropped."""
+        """Put the columns into the order of `names`, where both have names; drop the others."""
         if names is None or self.feature_names is None or np.array_equal(names, self.feature_names):
             return self
         places = {name: j for j, name in enumerate(self.feature_names.tolist())}
@@ -108,7 +156,7 @@ class Dataset:
         return replace(self, X=self.X[:, [places[name] for name in names.tolist()]], feature_names=names)
 
     def csr(self) -> Csr:
-        """Give the rows in sparse form, zeros left out of dense ones."""
+        """Return the rows in sparse form, without the zeros of dense ones."""
         if isinstance(self.X, Csr):
             return self.X
         rows, columns = np.nonzero(self.X)

@@ -10,19 +10,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, cast
 
-from ..matrix import as_matrix
-from ..whole_file import STDOUT, whole_file
-from . import binary, libsvm, npz
+from ..problem.matrix import as_matrix
+from . import Format, binary, libsvm, npz
 from .archives import contents, name_of, without_compression
+from .atomic import STDOUT, atomic_write
 from .dataset import Csr, DataError, Dataset
 
-Format = Literal["libsvm", "csv", "tsv", "parquet", "npz", "folder"]
-FORMATS: tuple[Format, ...] = ("libsvm", "csv", "tsv", "parquet", "npz", "folder")
 _SUFFIXES: dict[str, Format] = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".npz": "npz"}
 
 
 def format_of(path: str) -> Format:
-    """Tell by the name: a folder, or one of four suffixes (before .gz and the like); anything else is LIBSVM text."""
+    """Tell the format by the name: a folder, one of four suffixes (before .gz and the like), or else LIBSVM text."""
     if path.endswith(("/", os.sep)) or Path(path).is_dir():
         return "folder"
     return _SUFFIXES.get(Path(without_compression(path)).suffix.lower(), "libsvm")
@@ -38,8 +36,8 @@ def read_dataset(
 ) -> Dataset:
     """Read any file; "-" is standard input.
 
-    `label` names or numbers the label's column in tables. With `features` it need not be there: it is not looked for in
-    a table of that many columns, nor missed by its name; a column called "label" stands in for it.
+    `label` is the name or number of the label's column in tables. With `features` it may be missing: it is not looked
+    for in a table of that many columns, and a column called "label" replaces one of another name.
     """
     format = format or format_of(path)
     if format == "folder":
@@ -58,7 +56,7 @@ def read_dataset(
 
 
 def _checked(dataset: Dataset, name: str) -> Dataset:
-    """Refuse arrays that do not make up rows and labels."""
+    """Refuse arrays that do not form rows and labels."""
     X, y = dataset.X, dataset.y
     if isinstance(X, Csr):
         if not (X.indptr.ndim == X.indices.ndim == X.data.ndim == 1 and X.data.dtype.kind in "fiub"):
@@ -70,7 +68,7 @@ def _checked(dataset: Dataset, name: str) -> Dataset:
         except ValueError as error:
             raise DataError(str(error), name) from error
     if y is not None and (y.shape != X.shape[:1] or y.dtype.kind not in "fiubU"):
-        raise DataError(f"its labels are {y.shape} of {y.dtype}; a number or a text a row is needed", name)
+        raise DataError(f"its labels are {y.shape} of {y.dtype}; one number or text per row is needed", name)
     return dataset
 
 
@@ -85,7 +83,7 @@ def write_dataset(dataset: Dataset, path: str, format: Format | None = None) -> 
     if format == "libsvm" and dataset.y is not None and dataset.y.dtype.kind not in "fiub":
         raise DataError("LIBSVM text needs labels that are numbers", path)
     pack = _packer(path)
-    with whole_file(path) as file, pack(file) as packed:
+    with atomic_write(path) as file, pack(file) as packed:
         match format:
             case "libsvm":
                 libsvm.write(dataset, packed)
@@ -100,7 +98,7 @@ def write_dataset(dataset: Dataset, path: str, format: Format | None = None) -> 
 def _packer(path: str) -> Callable[[BinaryIO], AbstractContextManager[BinaryIO]]:
     suffix = Path(path).suffix.lower() if path != STDOUT else ""
     if suffix == ".zst":
-        raise DataError("zstd is read but not written; take .gz, .bz2 or .xz", path)
+        raise DataError("zstd can be read but not written; use .gz, .bz2 or .xz", path)
     openers: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
     if suffix in openers:
         return lambda file: cast("AbstractContextManager[BinaryIO]", openers[suffix](file, "wb"))

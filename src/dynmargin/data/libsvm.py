@@ -3,6 +3,7 @@
 import os
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, BinaryIO, Literal
 
 import numpy as np
@@ -13,11 +14,11 @@ from .archives import contents, name_of
 from .dataset import Csr, DataError, Dataset
 
 CHUNK_BYTES = 1 << 20  # what a thread parses at a time
-ROWS_A_WRITE = 10_000
+ROWS_PER_WRITE = 10_000
 
 
 def cores() -> int:
-    """How many threads this process may run at once."""
+    """Return how many threads this process may run at once."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -47,21 +48,21 @@ def read_libsvm(
     r"""Read LIBSVM / SVMlight text as ``sklearn.datasets.load_svmlight_file`` does, an order of magnitude faster.
 
     The values are the same to the last bit. What differs: column indices are 32-bit where they fit (LinearSVC refuses
-    others) and may be as large as 64 bits hold; .xz and .zst files are read beside .gz and .bz2, told by their first
-    bytes; errors name the line and the column. Refused, though scikit-learn lets them pass: digits with underscores
-    (``1_000``), numbers too large for a double, the index ``-0``, query ids that are not whole numbers or whose colon
-    is not where it should be.
+    others) and may be as large as 64 bits hold; .xz and .zst files are read as well as .gz and .bz2, all recognised by
+    their first bytes; errors name the line and the column. Some input is refused that scikit-learn accepts: digits with
+    underscores (``1_000``), numbers too large for a double, the index ``-0``, query ids that are not whole numbers or
+    whose colon is misplaced.
 
     Parameters
     ----------
     f : path or binary file object
         What to read; plain, or compressed by gzip, bzip2, xz or (with the zstandard package) zstd.
     n_features : int, optional
-        The number of columns; by default what the largest index needs.
+        The number of columns; by default as many as the largest index needs.
     dtype : data type, default=float64
         Of the values.
     zero_based : bool or "auto", default="auto"
-        Whether indices begin with 0. "auto" takes 1 unless a 0 is found.
+        Whether indices begin with 0. "auto" assumes 1 unless it finds a 0.
 
     Returns
     -------
@@ -81,8 +82,6 @@ def read_libsvm(
     >>> y
     array([ 1., -1.])
     """
-    from scipy.sparse import csr_matrix
-
     name = name_of(f)
     dataset = parse(contents(f), name, zero_based)
     for notice in dataset.notices:
@@ -92,16 +91,15 @@ def read_libsvm(
         if n_features < X.shape[1]:
             raise DataError(f"there are {X.shape[1]} features, more than n_features={n_features}", name)
         X = X.with_columns(n_features)
-    values = X.data.astype(dtype, copy=False)
     assert dataset.y is not None
-    return csr_matrix((values, X.indices, X.indptr), shape=X.shape), dataset.y
+    return replace(X, data=X.data.astype(dtype, copy=False)).to_scipy(), dataset.y
 
 
 def write(dataset: Dataset, file: BinaryIO) -> None:
-    """Write LIBSVM text, one-based, every number with as many digits as it needs to be read back the same."""
+    """Write LIBSVM text, one-based, every number with as many digits as it takes to read back the same."""
     X = dataset.csr()
-    for begin in range(0, X.shape[0], ROWS_A_WRITE):
-        rows = range(begin, min(begin + ROWS_A_WRITE, X.shape[0]))
+    for begin in range(0, X.shape[0], ROWS_PER_WRITE):
+        rows = range(begin, min(begin + ROWS_PER_WRITE, X.shape[0]))
         file.write("".join(_lines(X, dataset.y, rows)).encode())
 
 
@@ -116,7 +114,12 @@ def _lines(X: Csr, y: NDArray[Any] | None, rows: range) -> Iterator[str]:
 
 
 def format_number(value: Any) -> str:
-    """Write a number with as few digits as read back the same, whole ones without a point."""
+    """Return a number with as few digits as read back the same, whole ones without a point."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return str(int(value)) if value or not str(value).startswith("-") else "-0"
     return str(value)
+
+
+def label_text(label: Any) -> str:
+    """Return a label as files of labels have it: whole numbers without a point."""
+    return format_number(label.item() if isinstance(label, np.generic) else label)

@@ -21,9 +21,7 @@ def parse(content: NDArray[np.uint8], name: str) -> Dataset:
     if "X" in arrays:
         return Dataset(require_table(arrays["X"], name), y, names)
     if missing := {"data", "indices", "indptr", "shape"} - arrays.keys():
-        raise DataError(
-            f"neither X nor a CSR matrix is in it; of the latter {', '.join(sorted(missing))} is missing", name
-        )
+        raise DataError(f"it holds neither X nor a whole CSR matrix: {', '.join(sorted(missing))} is missing", name)
     if arrays.get("format", np.array(b"csr")).item() not in (b"csr", "csr"):
         raise DataError(f"its sparse format is {arrays['format'].item()!r}; save it as CSR", name)
     rows, columns = (int(n) for n in arrays["shape"])

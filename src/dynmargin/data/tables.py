@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from .dataset import Csr, DataError, Dataset
 
 LABEL = "label"  # what the label's column is called in tables that we write
-MOST_CELLS = 2**31  # a wider or taller sparse matrix does not belong in a table
+MOST_CELLS = 2**31  # a larger sparse matrix does not belong in a table
 
 
 def parse_csv(
@@ -80,7 +80,7 @@ def _dataset(table: Any, name: str, label: str | None, features: int | None, nam
     target = None if label is None else _find(names, label, name)
     others = [j for j in range(len(names)) if j != target]
     if not others:
-        raise DataError("there is no column beside the label", name)
+        raise DataError("there is no column besides the label", name)
     columns = [_numbers(table.column(j), names[j], name) for j in others]
     single = all(column.dtype == np.float32 for column in columns)
     X = np.empty((table.num_rows, len(others)), dtype=np.float32 if single else np.float64)
@@ -94,7 +94,7 @@ def _dataset(table: Any, name: str, label: str | None, features: int | None, nam
 
 
 def _label_if_there(names: list[str], label: str | None, features: int) -> str | None:
-    """Find the label in a table that may have none: by its name, by the name that `write` gives it, by its number."""
+    """Find the label in a table that may have none: by its name, the name that `write` gives it, or its number."""
     if len(names) == features:
         return None
     for title in (label, LABEL):
@@ -145,7 +145,7 @@ def _table(dataset: Dataset) -> Any:
     if isinstance(X, Csr):
         rows, columns = X.shape
         if rows * columns > MOST_CELLS:
-            raise DataError(f"{rows} x {columns} is too large for a table; take text, .npz or a folder", "output")
+            raise DataError(f"{rows} x {columns} is too large for a table; use text, .npz or a folder", "output")
         dense = np.zeros(X.shape, dtype=X.data.dtype)
         dense[np.repeat(np.arange(rows), np.diff(X.indptr)), X.indices] = X.data
         X = dense

@@ -1,1 +1,5 @@
-"""Pictures in the style of scikit-learn's displays; they need matplotlib (``pip install dynmargin[plots]``)."""
+"""Pictures of fitted classifiers: the bounds against time, the margins of rows.
+
+It may import `certificate`, `training` and everything below them. scikit-learn and matplotlib are loaded when something
+is drawn.
+"""

@@ -2,16 +2,16 @@
 
 from typing import Any, Literal, Self
 
-from ..outcome import Check
+from ..training.result import Check
 from .fitted import axes_for, last_step, problem_of, title_of
 
 AXES = {"time": "seconds", "passes": "passes over the data"}
 
 
 class ConvergenceDisplay:
-    """The upper bound falling and the margin rising, check after check.
+    """The upper bound falling and the margin rising, check after check; use `from_estimator` to make one.
 
-    Use `from_estimator` to make one. With the hinge loss both are 1 / sqrt(2 objective), as in the certificate.
+    With the hinge loss both are 1 / sqrt(2 objective), as in the certificate.
 
     Parameters
     ----------
@@ -22,25 +22,25 @@ class ConvergenceDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib axes
-        What was drawn on.
-    figure_ : matplotlib figure
-        Its figure.
     line_, bound_line_ : matplotlib lines
         The margin and the upper bound.
+    ax_, figure_ : matplotlib axes and figure
+        What was drawn on.
 
     Examples
     --------
     >>> import matplotlib
     >>> matplotlib.use("agg")
     >>> from dynmargin import ConvergenceDisplay, PDMClassifier
-    >>> X, y = [[0.0, 1.0], [1.0, 0.0]], [0, 1]
-    >>> display = ConvergenceDisplay.from_estimator(PDMClassifier().fit(X, y))
+    >>> classifier = PDMClassifier().fit([[0.0, 1.0], [1.0, 0.0]], [0, 1])
+    >>> display = ConvergenceDisplay.from_estimator(classifier)
     >>> display.ax_.get_xlabel()
     'seconds'
     """
 
     def __init__(self, history: list[Check], name: str = "") -> None:
+        if not history:
+            raise ValueError("there is no history to draw: partial_fit and certify leave none; call fit to have one")
         self.history = history
         self.name = name
 
@@ -53,13 +53,12 @@ class ConvergenceDisplay:
         Parameters
         ----------
         estimator : fitted classifier
-            One of ours, or a pipeline that ends with one.
+            A classifier of dynmargin, or a pipeline that ends with one. It must have been trained by `fit`:
+            `partial_fit` leaves no history.
         label : object, optional
-            With more than two classes, the one to draw; without it the one with the largest gap.
-        against : {"time", "passes"}, default="time"
-            What goes to the right.
-        ax : matplotlib axes, optional
-            Where to draw; a new figure without it.
+            With more than two classes, the one to draw; by default the one with the largest gap.
+        against, ax
+            As in `plot`.
 
         Returns
         -------
@@ -77,9 +76,9 @@ class ConvergenceDisplay:
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where to draw; a new figure without it.
+            Where to draw; by default on a new figure.
         against : {"time", "passes"}, default="time"
-            What goes to the right.
+            What the horizontal axis shows.
 
         Returns
         -------
@@ -92,7 +91,7 @@ class ConvergenceDisplay:
         self.figure_ = ax.figure
         right = [getattr(check, against) for check in self.history]
         margins, bounds = [check.margin for check in self.history], [check.upper_bound for check in self.history]
-        (self.bound_line_,) = ax.plot(right, bounds, label="no classifier has more (upper bound)", color="tab:red")
+        (self.bound_line_,) = ax.plot(right, bounds, label="upper bound: no classifier has more", color="tab:red")
         (self.line_,) = ax.plot(right, margins, label="margin proven", color="tab:blue")
         ax.fill_between(right, margins, bounds, color="0.9", label="where the best margin is")
         ax.set(xlabel=AXES[against], ylabel="margin", xscale="log")

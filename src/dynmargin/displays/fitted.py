@@ -1,14 +1,14 @@
-"""What the displays have in common: finding the classifier, the class and the axes to draw."""
+"""What the displays share: finding the classifier, the class and the axes to draw."""
 
 from typing import Any
 
 import numpy as np
 
-from ..certificate import Certificate
+from ..certificate.certificate import Certificate
 
 
 def last_step(estimator: Any) -> Any:
-    """Give the fitted classifier; of a pipeline, its last step."""
+    """Return the fitted classifier; of a pipeline, its last step."""
     from sklearn.utils.validation import check_is_fitted
 
     check_is_fitted(estimator)
@@ -16,12 +16,12 @@ def last_step(estimator: Any) -> Any:
 
 
 def before_last_step(estimator: Any, X: Any) -> Any:
-    """Give the rows as the classifier sees them, transformed by the steps before it."""
+    """Return the rows as the classifier sees them, transformed by the steps before it."""
     return estimator[:-1].transform(X) if len(getattr(estimator, "steps", ())) > 1 else X
 
 
 def problem_of(classifier: Any, label: Any) -> int:
-    """Find the problem that is about a label; without one, the one with the largest gap."""
+    """Find the problem that is about a label; without one, the problem with the largest gap."""
     certificates: list[Certificate] = classifier.certificates_
     if label is None:
         return int(np.argmax([certificate.gap for certificate in certificates]))
@@ -32,13 +32,13 @@ def problem_of(classifier: Any, label: Any) -> int:
 
 
 def title_of(classifier: Any, certificate: Certificate) -> str:
-    """Name the classifier and, with several classes, the class."""
+    """Return the name of the classifier and, with several classes, the class."""
     several = len(classifier.certificates_) > 1
     return type(classifier).__name__ + (f", class {certificate.problem.positive}" if several else "")
 
 
 def axes_for(ax: Any) -> Any:
-    """Give the axes to draw on: those of a new figure if there are none."""
+    """Return the axes to draw on: those of a new figure if none are given."""
     if ax is not None:
         return ax
     from matplotlib import pyplot

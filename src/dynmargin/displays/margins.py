@@ -5,19 +5,19 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..certificate import Certificate
+from ..certificate.certificate import Certificate
 from .fitted import axes_for, before_last_step, last_step, problem_of, title_of
 
 Values = NDArray[np.float64]
 
 
 def margins_of_rows(certificate: Certificate, X: Any, y: Any) -> Values:
-    """Give the signed distance of every row from the decision boundary, in the units of the certified margin.
+    """Return the signed distance of every row from the decision boundary, in the units of the certified margin.
 
-    That is l_k (w x_k + b) / ‖a‖ (for a joint margin what its own class scores more than any other, over ‖a‖), with the
-    length ‖a‖ that the certified margin has been divided by: for the hard margin (and the geometric one) that of the
-    weights with the augmented coordinate b / rho; for the soft margin, whose slacks are coordinates of a, the square
-    root of twice the objective, 1 / margin.
+    That is l_k (w x_k + b) / ‖a‖; for a joint margin the score of the own class minus the best of the others, over ‖a‖.
+    The length ‖a‖ is the one that the certified margin was divided by: for the hard margin (and the geometric one) that
+    of the weights with the augmented coordinate b / rho; for the soft margin, whose slacks are coordinates of a, the
+    square root of twice the objective, 1 / margin.
     """
     problem = certificate.problem
     scores = problem.margins(np.asarray(X @ certificate.weights.T) + certificate.intercept, y)
@@ -30,10 +30,9 @@ def margins_of_rows(certificate: Certificate, X: Any, y: Any) -> Values:
 
 
 class MarginDisplay:
-    """A histogram of the margins of rows, with the margin that is certified.
+    """A histogram of the margins of rows, with the margin that is certified; use `from_estimator` to make one.
 
-    Use `from_estimator` to make one. Rows to the left of the certified margin lean on slacks; those below zero are
-    misclassified.
+    Rows to the left of the certified margin rely on slacks; those below zero are misclassified.
 
     Parameters
     ----------
@@ -46,10 +45,8 @@ class MarginDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib axes
+    ax_, figure_ : matplotlib axes and figure
         What was drawn on.
-    figure_ : matplotlib figure
-        Its figure.
     margin_line_, bound_line_ : matplotlib lines
         The certified margin and the upper bound.
 
@@ -78,17 +75,15 @@ class MarginDisplay:
         Parameters
         ----------
         estimator : fitted classifier
-            One of ours, or a pipeline that ends with one.
+            A classifier of dynmargin, or a pipeline that ends with one. After `partial_fit` it needs `certify` first.
         X : array or sparse matrix of shape (n_samples, n_features)
             The rows: those it was trained on, or others.
         y : array of shape (n_samples,)
             Their labels.
         label : object, optional
-            With more than two classes, the one to draw against the rest; without it the one with the largest gap.
-        ax : matplotlib axes, optional
-            Where to draw; a new figure without it.
-        **kwargs : dict
-            For ``Axes.hist``.
+            With more than two classes, the one to draw against the rest; by default the one with the largest gap.
+        ax, **kwargs
+            As in `plot`.
 
         Returns
         -------
@@ -100,6 +95,8 @@ class MarginDisplay:
         classifier = last_step(estimator)
         rows = validate_data(classifier, before_last_step(estimator, X), accept_sparse="csr", reset=False)
         certificate = classifier.certificates_[problem_of(classifier, label)]
+        if not isinstance(certificate, Certificate):
+            raise ValueError("no margin is proven after partial_fit; call certify(X, y) or fit(X, y) first")
         margins = margins_of_rows(certificate, rows, np.ravel(y))
         return cls(margins, certificate, title_of(classifier, certificate)).plot(ax, **kwargs)
 
@@ -109,9 +106,9 @@ class MarginDisplay:
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where to draw; a new figure without it.
+            Where to draw; by default on a new figure.
         **kwargs : dict
-            For ``Axes.hist``.
+            Options of ``Axes.hist``.
 
         Returns
         -------
@@ -124,9 +121,8 @@ class MarginDisplay:
         ax.hist(self.margins, **{"bins": 50, "color": "0.7", **kwargs})
         ax.axvline(0.0, color="black", linewidth=1)
         self.margin_line_ = ax.axvline(margin, color="tab:blue", label=f"margin proven: {margin:.4g}")
-        self.bound_line_ = ax.axvline(
-            upper_bound, color="tab:red", linestyle="--", label=f"no classifier has more than {upper_bound:.4g}"
-        )
+        bound = f"no classifier has more than {upper_bound:.4g}"
+        self.bound_line_ = ax.axvline(upper_bound, color="tab:red", linestyle="--", label=bound)
         ax.set(xlabel="margin of a row", ylabel="rows", title=self.name)
         ax.legend()
         return self

@@ -1,0 +1,50 @@
+// Bindings of the algorithms that also take back.
+#include "dynmargin/dual/decomposition.hpp"
+#include "dynmargin/dual/dual_trainer.hpp"
+#include "trainers.hpp"
+
+using namespace nb::literals;
+using namespace dynmargin;
+
+void bind_dual(nb::module_& m) {
+  nb::class_<CoordinateDescent>(m, "CoordinateDescent", "DCD's step.").def(nb::init<>());
+
+  nb::class_<MarginUnlearning>(m, "MarginUnlearning", "MPU's step.")
+      .def(
+          "__init__", [](MarginUnlearning* self, double b, double db) { new (self) MarginUnlearning{b, db}; }, "b"_a,
+          "db"_a)
+      .def_prop_ro("target", &MarginUnlearning::target);
+
+  nb::class_<GainSchedule>(m, "GainSchedule", "In which order patterns are visited: where a visit gains most.")
+      .def(nb::init<>())
+      .def(
+          "__init__",
+          [](GainSchedule* self, int depth, int most_rounds, double worthwhile, double above_mean, double near) {
+            if (depth < 0) throw std::invalid_argument("depth must not be negative");
+            new (self) GainSchedule{depth, most_rounds, worthwhile, above_mean, near};
+          },
+          "depth"_a, "most_rounds"_a, "worthwhile"_a, "above_mean"_a, "near"_a)
+      .def_ro("depth", &GainSchedule::depth)
+      .def_ro("most_rounds", &GainSchedule::most_rounds)
+      .def_ro("worthwhile", &GainSchedule::worthwhile)
+      .def_ro("above_mean", &GainSchedule::above_mean)
+      .def_ro("near", &GainSchedule::near);
+
+  bind_trainer<DualTrainer>(m, "DualTrainer", "A run of an algorithm that also takes back, advanced in slices.")
+      .def("__init__", &construct<DualTrainer, Problem, DualStep, GainSchedule, double, double, bool, std::uint64_t>,
+           "rows"_a, "problem"_a, "step"_a, "schedule"_a, "epsilon"_a, "tolerance"_a, "certify"_a, "seed"_a)
+      .def_prop_ro("target", &DualTrainer::target, "The score that every pattern with a weight should have.")
+      .def("dual_weights", [](const DualTrainer& self) { return to_numpy(self.dual_weights()); }, "One per row.");
+
+  bind_trainer<Decomposition>(m, "Decomposition", "A run of a decomposition SVM, advanced in slices.")
+      .def(
+          "__init__",
+          [](Decomposition* self, std::shared_ptr<PackedRows> rows, std::shared_ptr<Problem> problem, double tolerance,
+             double epsilon, std::uint64_t seed) {
+            if (!problem->free_bias) throw std::invalid_argument("decomposition needs a problem with a free bias");
+            construct(self, std::move(rows), std::move(problem), tolerance, epsilon, seed);
+          },
+          "rows"_a, "problem"_a, "tolerance"_a, "epsilon"_a, "seed"_a)
+      .def_prop_ro("n_active", &Decomposition::n_active)
+      .def("dual_weights", [](const Decomposition& self) { return to_numpy(self.dual_weights()); }, "One per row.");
+}

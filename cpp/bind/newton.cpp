@@ -1,0 +1,53 @@
+// Bindings of what is solved exactly: Newton's method, and the best scale of given weights.
+#include "dynmargin/solve/newton.hpp"
+
+#include <nanobind/stl/shared_ptr.h>
+
+#include "arrays.hpp"
+
+using namespace nb::literals;
+using namespace dynmargin;
+
+namespace {
+
+void require_length(const PackedRows& rows, std::size_t length) {
+  if (length != static_cast<std::size_t>(rows.n_columns) + 1)
+    throw std::invalid_argument("a vector needs n_columns + 1 coordinates");
+}
+
+}  // namespace
+
+void bind_newton(nb::module_& m) {
+  nb::class_<Newton>(m, "Newton",
+                     "LinearSVC's objective at a point that moves, and the passes that Newton's method needs.")
+      .def(
+          "__init__",
+          [](Newton* self, std::shared_ptr<PackedRows> rows, std::shared_ptr<Problem> problem,
+             Vector<std::uint32_t> members, Vector<double> w, double scale) {
+            require_rows(*rows, *problem);
+            require_length(*rows, w.shape(0));
+            for (std::uint32_t k : span_of(members))
+              if (k >= rows->n_rows) throw std::invalid_argument("a member is no row");
+            nb::gil_scoped_release release;
+            new (self) Newton(std::move(rows), std::move(problem), copy_of(members), copy_of(w), scale);
+          },
+          "rows"_a, "problem"_a, "members"_a, "w"_a, "scale"_a = 1.0)
+      .def("w", [](const Newton& self) { return to_numpy(self.w()); })
+      .def(
+          "dual_weights", [](const Newton& self) { return to_numpy(self.dual_weights()); }, "One per member.")
+      .def_prop_ro("margin", &Newton::margin)
+      .def_prop_ro("upper_bound", &Newton::upper_bound)
+      .def("step", &Newton::step, nb::call_guard<nb::gil_scoped_release>(),
+           "Go to the lowest point along Newton's direction.");
+
+  m.def(
+      "best_scale",
+      [](Vector<double> scores, Vector<double> penalties, double norm2) {
+        if (scores.shape(0) != penalties.shape(0)) throw std::invalid_argument("scores and penalties differ in length");
+        nb::gil_scoped_release release;
+        return best_scale(copy_of(scores), copy_of(penalties), norm2);
+      },
+      "scores"_a, "penalties"_a, "norm2"_a,
+      "The v >= 0 that minimises v² norm2 + sum penalties_k max(0, 1 - v scores_k)²; 0 where no weights are better "
+      "than none.");
+}

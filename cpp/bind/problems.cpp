@@ -1,0 +1,158 @@
+// Bindings of the two kinds of problem: what is asked, and what is proven about it.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/variant.h>
+
+#include "arrays.hpp"
+#include "dynmargin/data/digest.hpp"
+#include "dynmargin/joint/joint_certificate.hpp"
+#include "dynmargin/joint/joint_trainer.hpp"
+#include "dynmargin/perceptron/online.hpp"
+#include "dynmargin/perceptron/trainer.hpp"
+#include "dynmargin/proof/certificate.hpp"
+
+using namespace nb::literals;
+using namespace dynmargin;
+
+namespace {
+
+using ClassTable = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+std::pair<double, double> as_pair(const Bound& bound) { return {bound.value, bound.error}; }
+
+const std::vector<std::uint64_t>& row_digests(const PackedRows& rows) { return rows.digests; }
+std::vector<std::uint64_t> row_digests(const Matrix& matrix) {
+  return std::visit([](const auto& view) { return digest_rows(view); }, matrix.view);
+}
+
+template <class Rows, class P>
+std::pair<std::uint64_t, std::uint64_t> digest(const P& problem, const Rows& rows) {
+  require_rows(rows, problem);
+  nb::gil_scoped_release release;
+  const Digest found = digest_data(row_digests(rows), problem.sides, problem.sample_weight);
+  return {found.ordered, found.unordered};
+}
+
+template <class Rows>
+NumpyArray<std::uint64_t> row_keys(const Problem& problem, const Rows& rows) {
+  require_rows(rows, problem);
+  std::vector<std::uint64_t> keys;
+  {
+    nb::gil_scoped_release release;
+    for (const std::uint64_t digest : row_digests(rows)) keys.push_back(row_key(digest, problem.sides[keys.size()]));
+  }
+  return to_numpy(std::move(keys));
+}
+
+Bound margin(const Problem& self, const Matrix& matrix, const Vector<double>& w, double b) {
+  if (static_cast<std::int64_t>(w.shape(0)) != n_columns(matrix.view))
+    throw std::invalid_argument("the weights and the matrix differ in length");
+  nb::gil_scoped_release release;
+  return margin_of_weights(matrix.view, self, span_of(w), b);
+}
+
+Bound margin(const JointProblem& self, const Matrix& matrix, const ClassTable& w, const Vector<double>& b) {
+  const auto K = self.costs.size();
+  if (w.shape(0) != K || b.shape(0) != K || static_cast<std::int64_t>(w.shape(1)) != n_columns(matrix.view))
+    throw std::invalid_argument("the weights are not one row per class and one number per feature");
+  nb::gil_scoped_release release;
+  return margin_of_weights(matrix.view, self, {w.data(), w.size()}, span_of(b));
+}
+
+// What both kinds of problem can do. `T` is the trainer of perceptrons, `Rule` what it takes, and the weights of a
+// model are W and b.
+template <class P, class T, class Rule, class W, class b>
+nb::class_<P> bind_problem(nb::module_& m, const char* name, const char* doc) {
+  return nb::class_<P>(m, name, doc)
+      .def_prop_ro("hard_margin", &P::hard_margin)
+      .def_prop_ro("n_members", &P::n_members, "How many rows take part.")
+      .def("digest", &digest<PackedRows, P>, "rows"_a)
+      .def("digest", &digest<Matrix, P>, "matrix"_a,
+           "Digests of rows, sides and weights: with and without the order of the rows.")
+      .def(
+          "largest_norm",
+          [](const P& self, const PackedRows& rows) {
+            require_rows(rows, self);
+            nb::gil_scoped_release release;
+            return largest_norm(rows, self);
+          },
+          "rows"_a, "R, the length of the longest pattern.")
+      .def(
+          "margin_of_weights",
+          [](const P& self, const Matrix& matrix, W w, b intercept) {
+            require_rows(matrix, self);
+            return as_pair(margin(self, matrix, w, intercept));
+          },
+          "matrix"_a, "w"_a, "b"_a,
+          nb::sig("def margin_of_weights(self, matrix: Matrix, w: NDArray[numpy.float64], "
+                  "b: float | NDArray[numpy.float64]) -> tuple[float, float]"),
+          "The margin that weights have, and how far rounding may have moved it.")
+      .def(
+          "bound_of_counts",
+          [](const P& self, const Matrix& matrix, Vector<std::int64_t> places, Vector<std::int64_t> counts) {
+            require_rows(matrix, self);
+            if (places.shape(0) != counts.shape(0)) throw std::invalid_argument("places and counts differ in length");
+            nb::gil_scoped_release release;
+            return as_pair(bound_of_counts(matrix.view, self, span_of(places), span_of(counts)));
+          },
+          "matrix"_a, "places"_a, "counts"_a,
+          "The bound ‖a‖/t that counts prove, and how far rounding may have moved it.")
+      .def(
+          "start",
+          [](std::shared_ptr<P> self, std::shared_ptr<PackedRows> rows, Rule rule, const Schedule& schedule,
+             double epsilon, std::uint64_t seed) {
+            require_rows(*rows, *self);
+            nb::gil_scoped_release release;
+            return std::make_unique<T>(std::move(rows), std::move(self), rule, schedule, epsilon, seed);
+          },
+          "rows"_a, "rule"_a, "schedule"_a, "epsilon"_a, "seed"_a,
+          "A run of a rule that adds patterns, to close a gap of epsilon.");
+}
+
+template <class P>
+void make_problem(P* self, const std::optional<Vector<double>>& weight, std::size_t n_rows, P problem) {
+  if (weight && weight->shape(0) != n_rows) throw std::invalid_argument("sample_weight and sides differ in length");
+  if (weight) problem.sample_weight = copy_of(*weight);
+  problem.require_valid();
+  new (self) P(std::move(problem));
+}
+
+}  // namespace
+
+void bind_problems(nb::module_& m) {
+  bind_problem<Problem, Trainer, Rule, Vector<double>, double>(m, "Problem",
+                                                               "Sides and slack costs of a two-class problem.")
+      .def(
+          "__init__",
+          [](Problem* self, Vector<std::int8_t> sides, double rho, double C_negative, double C_positive,
+             std::optional<Vector<double>> weight, bool hinge, bool free_bias) {
+            const Loss loss = hinge ? Loss::hinge : Loss::squared_hinge;
+            make_problem(self, weight, sides.shape(0),
+                         Problem{copy_of(sides), rho, C_negative, C_positive, {}, loss, free_bias});
+          },
+          "sides"_a, "rho"_a, "C_negative"_a, "C_positive"_a, "sample_weight"_a = nb::none(), "hinge"_a = false,
+          "free_bias"_a = false)
+      .def(
+          "stiffness",
+          [](const Problem& self, const PackedRows& rows) {
+            require_rows(rows, self);
+            nb::gil_scoped_release release;
+            return stiffness(rows, self);
+          },
+          "rows"_a, "The mean of ‖ybar_k‖² / Delta_k².")
+      .def("row_keys", &row_keys<PackedRows>, "rows"_a)
+      .def("row_keys", &row_keys<Matrix>, "matrix"_a,
+           "A word per row, from its values and its side, to recognise it by when it comes again.");
+
+  bind_problem<JointProblem, JointTrainer, DynamicMargin, ClassTable, Vector<double>>(
+      m, "JointProblem", "The classes of the rows, from 1 up, and what slacks cost.")
+      .def(
+          "__init__",
+          [](JointProblem* self, Vector<std::int32_t> sides, double rho, Vector<double> costs,
+             std::optional<Vector<double>> weight) {
+            make_problem(self, weight, sides.shape(0), JointProblem{copy_of(sides), rho, copy_of(costs), {}});
+          },
+          "sides"_a, "rho"_a, "costs"_a, "sample_weight"_a = nb::none());
+}

@@ -1,0 +1,81 @@
+// One two-class problem over the rows: on which side each row stands and what its slack costs.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "dynmargin/data/rows.hpp"
+
+namespace dynmargin {
+
+enum class Loss {
+  squared_hinge,  // the 2-norm soft margin: a slack costs C times its square
+  hinge,          // the 1-norm soft margin: a slack costs C times itself
+};
+
+struct Problem {
+  std::vector<std::int8_t> sides;  // l_k = +1 or -1; 0 for a row of zero weight, which is left out
+  double rho = 0;                  // the augmentation (intercept_scaling); 0 without an intercept
+  double C_negative = 1, C_positive = 1;
+  std::vector<double> sample_weight;  // empty: all ones
+  Loss loss = Loss::squared_hinge;
+  bool free_bias = false;  // an unregularised intercept: no augmentation, margins are geometric
+
+  void require_valid() const {
+    if (!(rho >= 0 && std::isfinite(rho))) throw std::invalid_argument("rho must not be negative or infinite");
+    if (free_bias && rho != 0) throw std::invalid_argument("a free bias needs no augmentation: rho must be 0");
+    require_cost(C_negative);
+    require_cost(C_positive);
+    if (std::isinf(C_negative) != std::isinf(C_positive))
+      throw std::invalid_argument("C must be finite for both classes or for neither");
+    if (loss == Loss::hinge && hard_margin())
+      throw std::invalid_argument("the hinge needs a finite C; without slacks both losses are the same");
+    for (std::size_t k = 0; k < sample_weight.size(); ++k)
+      if (sides[k] != 0) require_cost(sample_weight[k] * (sides[k] > 0 ? C_positive : C_negative));
+  }
+
+  // Delta_k^-2 = 2 C weight_k, twice the price of a squared slack (of a slack, for the hinge); infinite for the hard
+  // margin.
+  double penalty(std::size_t k) const {
+    const double C = sides[k] > 0 ? C_positive : C_negative;
+    return 2 * (sample_weight.empty() ? C : C * sample_weight[k]);
+  }
+  // Delta_k²; with the hinge patterns are not extended.
+  double delta2(std::size_t k) const { return loss == Loss::hinge ? 0 : 1 / penalty(k); }
+  // ‖y_k‖², of a row of squared length `row2`.
+  double squared_norm(std::size_t k, double row2) const { return row2 + rho * rho + delta2(k); }
+  std::size_t n_members() const { return sides.size() - std::count(sides.begin(), sides.end(), 0); }
+  bool hard_margin() const { return std::isinf(C_positive); }
+
+  // Far from where doubles lose their precision, so that errors stay relative.
+  static void require_cost(double C) {
+    if (!(C > 1e-290 && (C < 1e290 || std::isinf(C))))
+      throw std::invalid_argument("C times a weight must be between 1e-290 and 1e290, or infinite; it is " +
+                                  std::to_string(C));
+  }
+};
+
+// R, the length of the longest pattern, for either kind of problem.
+template <class AnyProblem>
+double largest_norm(const PackedRows& packed, const AnyProblem& problem) {
+  double R2 = 0;
+  for (std::size_t k = 0; k < problem.sides.size(); ++k)
+    if (problem.sides[k] != 0) R2 = std::max(R2, problem.squared_norm(k, packed.squared_norms[k]));
+  return std::sqrt(R2);
+}
+
+// The mean of ‖ybar_k‖² / Delta_k²: how much of a pattern it shares with others, beside its own coordinate. Large
+// values mean that the weights of the patterns have to be tuned against each other, which takes many passes over them;
+// infinite for the hard margin.
+inline double stiffness(const PackedRows& packed, const Problem& problem) {
+  double sum = 0;
+  for (std::size_t k = 0; k < problem.sides.size(); ++k)
+    if (problem.sides[k] != 0) sum += (packed.squared_norms[k] + problem.rho * problem.rho) * problem.penalty(k);
+  return sum / static_cast<double>(problem.n_members());
+}
+
+}  // namespace dynmargin

@@ -1,0 +1,113 @@
+// In which order patterns are presented: permuted full passes and three nested active sets (paper, Section 4).
+//
+//   repeat   a pass over the full set, freshly permuted, gathers set 1; a full pass without an update ends the run
+//     N1 x   a pass over set 1 gathers set 2
+//       N2 x   a pass over set 2 gathers set 3
+//         N3 x   a pass over set 3
+//
+// The patterns gathered for set i are those whose score is at most c_i times the threshold, tested before the pattern's
+// own update. A round without an update ends its loop. All this is only an order of presentation: the theory is not
+// touched by it.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "dynmargin/order/members.hpp"
+#include "dynmargin/order/order.hpp"
+
+namespace dynmargin {
+
+struct Schedule {
+  std::array<int, 3> rounds;     // N1, N2, N3
+  std::array<double, 2> widths;  // c1, c2; c3 is 1
+  double first_width;            // c1 in the first full pass
+  bool single_updates_first;     // no multiple updates in the first full pass
+  bool shuffle_active_sets;      // a fresh order for the active sets too, not only for the full set
+  bool balanced;                 // the two sides evenly mixed in every fresh order
+  double inner_passes;           // no more visits of active sets between two full passes than so many full passes
+  bool mixing;                   // after a full pass: going on from the best combination of states (mixture.hpp)
+  bool renewal;                  // after a check: going on from the counts that the weights call for (renewal.hpp)
+};
+
+class ActiveSets {
+ public:
+  struct Pass {
+    MemberList members;
+    std::size_t next = 0;
+    int rounds_left = 0;
+    bool updated = false;
+  };
+
+  ActiveSets(std::vector<Member> everything, const Schedule& schedule, std::uint64_t seed)
+      : schedule_(schedule), order_(seed) {
+    passes_[0].members = MemberList(std::move(everything));
+    start_full_pass();
+  }
+
+  Pass& pass() { return passes_[level_]; }
+  bool full() const { return level_ == 0; }
+  bool first_full_pass() const { return full() && full_passes_begun_ == 1; }
+
+  // Where the pass in hand puts the patterns it gathers, and how wide its net is.
+  MemberList& gathered() { return passes_[level_ + 1].members; }
+  double width() const {
+    if (level_ >= 2) return 1;
+    return first_full_pass() ? schedule_.first_width : schedule_.widths[level_];
+  }
+
+  void start_full_pass() {
+    level_ = 0;
+    inner_visits_ = 0;
+    ++full_passes_begun_;
+    start_pass();
+  }
+
+  // Goes on with an active set of these, as if a full pass had just gathered them; presents it once in any case.
+  void start_with(std::vector<Member> members) {
+    level_ = 1;
+    inner_visits_ = 0;
+    pass().members = MemberList(std::move(members));
+    pass().rounds_left = std::max(schedule_.rounds[0], 1) - 1;
+    start_pass();
+  }
+
+  // The pass in hand is over: go inwards, round again, or outwards. After a full pass without an
+  // update there is another one.
+  void proceed() {
+    if (level_ > 0) inner_visits_ += pass().members.size();
+    if (static_cast<double>(inner_visits_) >= schedule_.inner_passes * static_cast<double>(passes_[0].members.size()))
+      return start_full_pass();
+    if (pass().updated && level_ < 3) {
+      ++level_;
+      pass().rounds_left = schedule_.rounds[level_ - 1];
+    } else if (!pass().updated) {
+      pass().rounds_left = 0;
+    }
+    while (level_ > 0 && pass().rounds_left == 0) --level_;
+    if (level_ == 0) return start_full_pass();
+    --pass().rounds_left;
+    start_pass();
+  }
+
+ private:
+  void start_pass() {
+    Pass& p = pass();
+    p.next = 0;
+    p.updated = false;
+    if (full() || schedule_.shuffle_active_sets)
+      schedule_.balanced ? order_.shuffle_balanced(p.members.items()) : order_.shuffle(p.members.items());
+    gathered().clear();
+  }
+
+  Schedule schedule_;
+  Order order_;
+  std::array<Pass, 5> passes_;  // the last takes what the innermost set gathers, and is never presented
+  int level_ = 0;
+  std::int64_t full_passes_begun_ = 0;
+  std::size_t inner_visits_ = 0;  // since the last full pass
+};
+
+}  // namespace dynmargin

@@ -1,0 +1,86 @@
+// What the lower bounds of both kinds of problem share: a running average of states, and the best weights so far.
+//
+// The weights of a perceptron swing around the optimum; their average is better than any of them. It reaches back a
+// part of the run, not a number of passes: the longer the run, the smaller the swing that is left to average out.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "dynmargin/data/rows.hpp"
+#include "dynmargin/order/members.hpp"
+#include "dynmargin/rules/totals.hpp"
+#include "dynmargin/solve/slack_repair.hpp"
+
+namespace dynmargin {
+
+// The weights are combinations of K directions, of which the first two are the state and the average.
+template <std::size_t K>
+class BestWeights {
+ public:
+  const std::vector<Member>& members() const { return members_; }  // the patterns that take part, by row
+  double margin() const { return margin_; }
+  double scale() const { return scale_; }
+
+  // Begins a new average.
+  void forget() { remembered_ = 0; }
+
+ protected:
+  using Repair = SlackRepair<K>;
+  using Combined = typename Repair::Coefficients;
+  using Gram = typename Repair::Gram;
+
+  template <class Problem>
+  BestWeights(const PackedRows& packed, const Problem& problem)
+      : members_(members_of(problem)),
+        row_length_(static_cast<double>(packed.n_nonzeros) / static_cast<double>(packed.n_rows)),
+        penalties_(whole_lanes(members_.size())) {
+    if (problem.hard_margin()) return;
+    for (std::size_t i = 0; i < members_.size(); ++i) penalties_[i] = problem.penalty(members_[i].row());
+  }
+
+  // a t / ‖a‖² has the length of the optimum, up to the gap.
+  static double canonical_scale(const Totals& a) { return a.norm2 > 0 ? a.t / a.norm2 : 0; }
+
+  template <class AnyState>
+  void take_into_average(const AnyState& a, std::size_t n_coordinates) {
+    const auto before = static_cast<double>(remembered_++);
+    const double scale = canonical_scale(a.totals), keep = before / (before + 6);
+    average_.resize(n_coordinates);
+    double* average = average_.data();
+    for_each_coordinate(a, [&](double c) {
+      *average = keep * *average + (1 - keep) * scale * c;
+      ++average;
+    });
+  }
+
+  // No slack is allowed: `best()` is the best combination when slacks are very expensive; it, the state and the average
+  // are worth what their smallest score says.
+  template <class Best, class Norm2, class Smallest, class Take>
+  void combine_hard(const Gram& gram, const Best& best, const Norm2& norm2_of, const Smallest& smallest_of,
+                    const Take& take) {
+    constexpr double expensive = 1e3;
+    std::fill_n(penalties_.begin(), members_.size(), expensive * gram[0][0]);
+    const Combined found = gram[0][0] > 0 ? best() : Combined{};
+    if (found != Combined{}) start_ = found;
+    for (const Combined& c : {Combined{1}, Combined{0, 1}, found}) {
+      const double norm2 = norm2_of(c), smallest = smallest_of(c), margin = smallest / std::sqrt(norm2);
+      if (norm2 > 0 && margin > margin_) take(c, margin, smallest > 0 ? 1 / smallest : 0);
+    }
+  }
+
+  std::vector<Member> members_;
+  double row_length_;              // non-zeros, on average
+  std::vector<double> penalties_;  // Delta_k^-2 (for the hard margin something large), and zeros up to whole lanes
+  std::vector<double> average_;    // of states at the length of the optimum; empty before the first
+  Combined start_{1};              // the last combination found: the next one is close
+  double scale_ = 0, margin_ = -std::numeric_limits<double>::infinity();
+
+ private:
+  std::int64_t remembered_ = 0;
+};
+
+}  // namespace dynmargin

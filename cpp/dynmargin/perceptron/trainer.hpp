@@ -1,0 +1,196 @@
+// Schedule x rule x state, until the rule has nothing left to do; advances in short slices and can be resumed at any of
+// them.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "dynmargin/order/presentation.hpp"
+#include "dynmargin/perceptron/lower_bound.hpp"
+#include "dynmargin/perceptron/mixture.hpp"
+#include "dynmargin/perceptron/renewal.hpp"
+#include "dynmargin/proof/witnesses.hpp"
+#include "dynmargin/rules/constant_threshold.hpp"
+#include "dynmargin/rules/dynamic_margin.hpp"
+#include "dynmargin/rules/fixed_margin.hpp"
+#include "dynmargin/rules/margitron.hpp"
+
+namespace dynmargin {
+
+using Rule = std::variant<DynamicMargin, FixedMargin, ConstantThreshold, MargitronUpdates, MargitronNorm>;
+
+class Trainer : public Presentation<Problem, std::pair<std::int64_t, std::int64_t>> {  // row, multiplicity
+ public:
+  Trainer(std::shared_ptr<const PackedRows> packed, std::shared_ptr<const Problem> problem, Rule rule,
+          const Schedule& schedule, double epsilon, std::uint64_t seed)
+      : Presentation(std::move(packed), std::move(problem), schedule, epsilon, seed),
+        rule_(rule),
+        single_updates_first_(schedule.single_updates_first),
+        mixing_(schedule.mixing),
+        state_(empty_state<std::int64_t>(*packed_, *problem_)),
+        lower_bound_(*packed_, *problem_),
+        mixture_(lengths_of(state_, lower_bound_.members()), packed_->n_columns > packed_->n_rows),
+        renewal_(schedule.renewal && !problem_->hard_margin(),
+                 packed_->n_columns > static_cast<std::int64_t>(problem_->n_members())) {}
+
+  // Adds counts that are known from before, to begin with. Legitimate for the patterns they belong to: a perceptron may
+  // have been presented these first, and any counts prove an upper bound.
+  void start_from(std::span<const std::int64_t> rows, std::span<const std::int64_t> counts) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const std::int64_t k = rows[i], n = counts[i];
+      if (k < 0 || k >= packed_->n_rows || problem_->sides[k] == 0)
+        throw std::invalid_argument("a count belongs to no row of this data");
+      if (n < 0 || n > static_cast<std::int64_t>(largest_count - state_.totals.t))
+        throw std::invalid_argument("counts must be non-negative and add up to at most 2**53");
+      Pattern& pattern = state_.patterns[k];
+      const auto signed_n = static_cast<double>(problem_->sides[k] < 0 ? -n : n);
+      with_patterns([&](const auto& patterns) { patterns.add_to(state_.w.data(), state_.bias, pattern, signed_n); });
+      pattern.count += n;
+      state_.totals.t += static_cast<double>(n);
+    }
+    state_.totals.norm2 = sums_of(state_).norm2();
+  }
+
+  Event advance(double seconds, double max_updates) {
+    return with_patterns([&](const auto& patterns) {
+      return std::visit(
+          [&](const auto& rule) {
+            return run_slice(
+                seconds, [&] { return present(patterns, rule, max_updates + not_made_); },
+                [&] { return finish_pass(rule); });
+          },
+          rule_);
+    });
+  }
+
+  // One read-only pass over all rows; remembers the best weights seen.
+  Bounds check() {
+    const double norm = std::sqrt(sums_of(state_).norm2()), bound = norm / state_.totals.t;
+    const double smallest = with_patterns([&](const auto& y) { return lower_bound_.improve(y, state_); });
+    if (renewal_.kept_bound() < bound)
+      return {lower_bound_.margin(), renewal_.kept_bound(), std::numeric_limits<double>::quiet_NaN()};
+    return {lower_bound_.margin(), bound, smallest / norm};
+  }
+
+  bool renews() const { return renewal_.enabled() && std::holds_alternative<DynamicMargin>(rule_); }
+
+  // After a check: goes on from the counts that the best weights call for, if that promises more.
+  void renew() {
+    if (!renews()) return;
+    const auto& rule = std::get<DynamicMargin>(rule_);
+    const std::vector<double> shares = lower_bound_.shares();
+    const double margin = lower_bound_.margin(), bound = std::sqrt(sums_of(state_).norm2()) / state_.totals.t;
+    if (shares.empty() || !renewal_.decide(squared_distance(state_, shares), margin, bound)) return;
+    renewal_.keep(counts_of(state_), bound);
+    const double t = state_.totals.t, T = renewal_.total(mixture_.fine_total(margin, rule.eps), shares);
+    with_patterns([&](const auto& patterns) {
+      rebuild(state_, patterns, lower_bound_.members(),
+              [&](std::size_t k) { return static_cast<std::int64_t>(T * shares[k] + 0.5); });
+      std::vector<Member> support;
+      for (const Member m : lower_bound_.members())
+        if (state_.patterns[m.row()].count > 0) support.push_back(m);
+      sets_.start_with(std::move(support));
+      renewal_.begin(patterns, rule, state_, sets_.pass().members.items(), bound);
+    });
+    not_made_ += state_.totals.t - t;
+    mixture_.forget();
+    // The states to come swing less than those before. (50,000 rows of 20 columns: 8 visits per row, 12 without this.)
+    lower_bound_.forget();
+  }
+
+  // Another accuracy for the same run: legitimate, because what was misclassified under a larger eps is under a smaller
+  // one too (Section 3).
+  void set_rule(Rule rule) { rule_ = rule; }
+
+  // The best counts at hand: after a renewal it takes a while until they are better than those before.
+  Support support() const { return nonzeros(present_is_best() ? counts_of(state_) : renewal_.kept_counts()); }
+  Model model() const { return {lower_bound_.w(), lower_bound_.scale()}; }
+  std::int64_t updates() const { return static_cast<std::int64_t>(state_.totals.t - not_made_); }
+  double upper_bound() const { return present_is_best() ? bound_of(state_.totals) : renewal_.kept_bound(); }
+  double norm2() const { return state_.totals.norm2; }
+
+ private:
+  bool present_is_best() const { return !(renewal_.kept_bound() < bound_of(state_.totals)); }
+
+  // What changes with every update is kept in locals, where writing to w cannot be thought to touch it.
+  template <class P, class R>
+  Event present(const P& patterns, const R& rule, double max_updates) {
+    const std::size_t length = std::clamp<std::size_t>(packed_->n_rows / 32, 64, 1024);
+    const double width = sets_.width(), share = renewal_.share();
+    const bool single = single_updates_first_ && sets_.first_full_pass();
+    Pattern* const y = state_.patterns.data();
+    double* const w = state_.w.data();
+    Totals a = state_.totals;
+    double bias = state_.bias;
+    bool updated = false;
+    const auto visit = [&](Member member, const auto& gather) {
+      Pattern& pattern = y[member.row()];
+      const double p = patterns.dot(w, bias, pattern, member.side());
+      const double score = rule.score(p, a), threshold = rule.threshold(a);
+      gather(score <= width * threshold);
+      if (!(score <= threshold)) return Event::slice_over;
+
+      const double q = pattern.squared_norm;
+      double lambda = single ? 1 : rule.multiplicity(p, q, a);
+      if (share < 1) lambda = std::max(1.0, std::floor(share * lambda));
+      if (rule.infeasible(q)) return Event::infeasible;
+      if (lambda > largest_count - a.t) return Event::exhausted;
+      lambda = std::min(lambda, max_updates - a.t);
+      patterns.add_to(w, bias, pattern, member.side() * lambda);
+      pattern.count += static_cast<std::int64_t>(lambda);
+      a.t += lambda;
+      a.norm2 += lambda * (2 * p + lambda * q);
+      updated = true;
+      record({member.row(), static_cast<std::int64_t>(lambda)});
+      return std::isfinite(a.norm2) ? Event::slice_over : Event::exhausted;
+    };
+    const auto [event, visits] = present_stretch(length, 16, patterns, y, [&] { return a.t >= max_updates; }, visit);
+    sets_.pass().updated |= updated;
+    state_.totals = a;
+    state_.bias = bias;
+    if (visits > 0) {
+      renewal_.control(bound_of(a), visits);
+      if (!renewal_.correcting()) lower_bound_.remember(state_, visits);
+    }
+    return event;
+  }
+
+  // Goes on from the best combination of this state and former ones.
+  void mix(const DynamicMargin& rule) {
+    const double t = state_.totals.t;
+    with_patterns([&](const auto& patterns) {
+      mixture_.mix(state_, rule.eps,
+                   [&](State& a, const auto& count_of) { rebuild(a, patterns, lower_bound_.members(), count_of); });
+    });
+    not_made_ += state_.totals.t - t;
+  }
+  template <class OtherRule>
+  void mix(const OtherRule& /*rule*/) {}
+
+  template <class R>
+  Event finish_pass(const R& rule) {
+    const PassOver over = start_next_pass();
+    // The running ‖a‖² gathers rounding errors; a full pass, which may declare convergence, begins with a fresh one.
+    if (sets_.full()) state_.totals.norm2 = sums_of(state_).norm2();
+    if (over.full) renewal_.end();
+    if (over.full && over.updated && mixing_) mix(rule);
+    if (over.full && rule.infeasible(state_.totals)) return Event::infeasible;
+    return event_after(over, upper_bound(), [&] { return renews() && renewal_.may_help(full_passes_, state_); });
+  }
+
+  Rule rule_;
+  bool single_updates_first_, mixing_;
+  State state_;
+  LowerBound lower_bound_;
+  Mixture<State> mixture_;
+  Renewal renewal_;
+  double not_made_ = 0;  // of t: what came by mixing and renewal
+};
+
+}  // namespace dynmargin

@@ -1,0 +1,86 @@
+// The two bounds of a certificate, proven from the data and a witness each.
+//
+//   weights (w, b)  ->  a margin that they have:          lower bound of the best margin gamma_d
+//   counts n_k      ->  ‖sum n_k y_k‖ / sum n_k:           upper bound of gamma_d, whatever made the counts
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <stdexcept>
+
+#include "dynmargin/proof/error_analysis.hpp"
+
+namespace dynmargin {
+
+// The margin of the weights (w, b), with ‖w‖² + (b/rho)² as their squared length.
+inline Bound margin_of_weights(const MatrixView& matrix, const Problem& problem, std::span<const double> w, double b) {
+  // Without an augmentation there is no intercept to have, unless it is free: then margins are geometric.
+  if (problem.rho == 0 && b != 0 && !problem.free_bias) return no_margin;
+  double norm2 = 0;
+  for (double c : w) norm2 += c * c;
+  if (problem.rho != 0) norm2 += (b / problem.rho) * (b / problem.rho);
+  const auto score_of = [&](const auto& view, std::int64_t k) -> RowScore {
+    double score = b, size = std::abs(b);
+    std::int64_t terms = 1;
+    view.for_each_cell(k, [&](std::int64_t column, double value) {
+      const double product = w[column] * value;
+      score += product;
+      size += std::abs(product);
+      terms += value != 0;
+    });
+    if (problem.sides[k] < 0) score = -score;
+    const double error = score_error(terms, size);
+    return {score, score - error, error};
+  };
+  return margin_of_scores(matrix, problem, norm2, static_cast<double>(w.size()), score_of);
+}
+
+// For the hinge: counts n_k prove a dual value D, and no objective lies below it. With dual weights alpha_k = s n_k,
+// D = s t - s² ‖a‖²/2; s is the best scale t / ‖a‖² or, if that is too large, the largest with s n_k <= C_k for all k,
+// which is `largest_scale`. The bound is 1 / sqrt(2 D), what a margin is for the squared hinge.
+inline Bound hinge_bound(Bound norm_by_t, double t, double largest_scale) {
+  constexpr double inward = 1 - 0x1p-40;  // keeps s n_k <= C_k true in real arithmetic, and costs 1e-12 of D
+  const auto bound = [&](double norm) {
+    const double s = std::min(t / norm / norm, largest_scale) * inward;
+    const double D = s * t - (s * norm) * (s * norm) / 2;  // at least s t / 2: nothing cancels
+    return D > smallest_square && D < largest_square ? 1 / std::sqrt(2 * D) : std::numeric_limits<double>::infinity();
+  };
+  const double high = bound((norm_by_t.value + norm_by_t.error) * t);
+  if (std::isinf(high)) return {high, 0};
+  const double low = bound(std::max(0.0, norm_by_t.value - norm_by_t.error) * t);
+  return {high, (high - low) + (0x1p-39 + 64 * two_u) * high};
+}
+
+// ‖a‖ / t for a = sum n_k y_k, from the counts and the data alone.
+inline Bound bound_of_counts(const MatrixView& matrix, const Problem& problem, std::span<const std::int64_t> rows,
+                             std::span<const std::int64_t> counts) {
+  CountedSum a(n_columns(matrix), 1);
+  double largest_scale = std::numeric_limits<double>::infinity();
+  std::visit(
+      [&](const auto& view) {
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+          const std::int64_t k = rows[i], n = counts[i];
+          if (i > 0 && k <= rows[i - 1]) throw std::invalid_argument("the rows of counts must increase");
+          a.count(n);
+          if (n == 0) continue;
+          if (k < 0 || k >= view.n_rows || problem.sides[k] == 0)
+            throw std::invalid_argument("a count belongs to no row of this data");
+          a.add(view, k, 0, problem.sides[k] > 0 ? n : -n);
+          if (problem.loss == Loss::hinge)
+            largest_scale = std::min(largest_scale, problem.penalty(k) / 2 / static_cast<double>(n));
+          else
+            a.extend(n, problem.penalty(k));
+        }
+      },
+      matrix);
+  // u.a = sum n_k (l_k (u.x_k + b)) for any b only if the two sides have the same sum.
+  if (problem.free_bias && a.bias(0) != 0)
+    throw std::invalid_argument("with a free bias the counts of the two sides must have the same sum");
+  const Bound bound = a.bound(n_columns(matrix), problem.rho, rows.size(), 0);
+  return problem.loss == Loss::hinge && a.t() > 0 ? hinge_bound(bound, a.t(), largest_scale) : bound;
+}
+
+}  // namespace dynmargin

@@ -1,0 +1,206 @@
+// Bounds that are true in real arithmetic, not only up to rounding: what the proofs for two classes and for the joint
+// margin share.
+//
+// Every sum is followed by a bound on its own rounding error (Higham, Accuracy and Stability of Numerical Algorithms,
+// chapters 3 and 4; u = 2^-53), and results are rounded outward. `error` is how far the value may be from the exact
+// one; a bound is published three errors outward, so that another machine that sums in another order still confirms it.
+#pragma once
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <vector>
+
+#include "dynmargin/data/problem.hpp"
+
+namespace dynmargin {
+
+static_assert(FLT_EVAL_METHOD == 0, "the error bounds need doubles to be computed as doubles");
+
+// Twice the unit roundoff: bounds of the form n * two_u leave a factor 2 for the rounding of the bound itself.
+inline constexpr double two_u = std::numeric_limits<double>::epsilon();
+
+// What a product may lose at the lower end of the doubles.
+inline constexpr double underflow = std::numeric_limits<double>::denorm_min();
+
+// Outside this range squares may underflow or overflow; nothing is claimed there.
+inline constexpr double smallest_square = 1e-250, largest_square = 1e250;
+
+struct Bound {
+  double value;
+  double error;  // |value - exact| <= error
+};
+
+inline constexpr Bound no_margin{-std::numeric_limits<double>::infinity(), 0};
+
+// What the score of a sum of so many products may be off by, whatever the order of summation; `size` is the sum of
+// their absolute values.
+inline double score_error(std::int64_t terms, double size) { return (terms + 4) * (two_u * size + underflow); }
+
+// How right a row is: its signed score, or its smallest margin over wrong classes.
+struct RowScore {
+  double value, low;  // low: as small as the exact one may be
+  double error;       // |value - exact| <= error
+};
+
+// The margin of weights with squared length `norm2`, a sum of `terms` squares; score_of(view, k) is the score of row k.
+// It is 1 / sqrt(F) with F = norm2 + sum_k Delta_k^-2 max(0, 1 - s_k)², twice LinearSVC's objective; the same with
+// 2 C_k max(0, ...) for the hinge; for the hard margin min_k s_k / sqrt(norm2).
+template <class AnyProblem, class ScoreOf>
+Bound margin_of_scores(const MatrixView& matrix, const AnyProblem& problem, double norm2, double terms,
+                       const ScoreOf& score_of) {
+  const double norm2_error = (terms + 8) * two_u * norm2;
+  bool finite = std::isfinite(norm2);
+  double loss = 0, loss_error = 0;  // soft margin
+  double smallest = std::numeric_limits<double>::infinity(), smallest_low = smallest;
+  const bool hard = problem.hard_margin();
+  std::visit(
+      [&](const auto& view) {
+        for (std::int64_t k = 0; k < view.n_rows; ++k) {
+          if (problem.sides[k] == 0) continue;
+          const RowScore score = score_of(view, k);
+          finite &= std::isfinite(score.value);
+          if (hard) {
+            smallest = std::min(smallest, score.value);
+            smallest_low = std::min(smallest_low, score.low);
+          } else if (const double slack = 1 - score.value; slack + score.error > 0) {
+            const double penalty = problem.penalty(k), kept = std::max(slack, 0.0);
+            const double slack_error = score.error + two_u * (1 + std::abs(score.value));
+            const bool hinge = problem.loss == Loss::hinge;
+            loss += hinge ? penalty * kept : penalty * kept * kept;
+            loss_error += hinge ? penalty * slack_error : penalty * (2 * kept + slack_error) * slack_error;
+          }
+        }
+      },
+      matrix);
+
+  if (!finite) return no_margin;
+  if (hard) {
+    if (!(norm2 > smallest_square)) return no_margin;
+    const double norm = std::sqrt(norm2), margin = smallest / norm;
+    return {margin, (smallest - smallest_low) / norm + (terms + 16) * (two_u * std::abs(margin) + underflow)};
+  }
+  const double F = norm2 + loss;
+  if (!(F > smallest_square && F < largest_square)) return {0, 0};  // a soft margin is never negative
+  // All terms are positive, so the relative error of the sum is at most its number of terms times u.
+  const double relative =
+      (norm2_error + loss_error * 1.01 + (problem.sides.size() + 16) * two_u * loss) / F + 8 * two_u;
+  const double margin = 1 / std::sqrt(F);
+  return {margin, relative * margin};  // d(F^-1/2) = -(1/2) F^-3/2 dF: a factor 2 to spare for small errors
+}
+
+// ‖a‖ / t, where ‖a‖² = norm2 is a sum of `terms` squares and of `extended`, itself a sum of so many positive terms.
+// `cancelled` bounds the length of what rounding has added to a. Squares that have vanished leave a length of at most
+// sqrt(smallest_square) in each block of coordinates.
+inline Bound norm_by_t(double norm2, double t, double terms, double extended, double extended_terms, double cancelled,
+                       double blocks = 1) {
+  const double value = std::sqrt(norm2) / t, vanished = std::sqrt(blocks * smallest_square);
+  const double relative = (terms + 16) * two_u + (extended_terms + 16) * two_u * (norm2 > 0 ? extended / norm2 : 0);
+  return {value, relative * value + (cancelled + vanished) / t};
+}
+
+// A vector of sums kept in twice the working precision: each sum is high + low, wrong by at most (terms u)² of what was
+// added.
+class CompensatedVector {
+ public:
+  explicit CompensatedVector(std::size_t size) : sums_(size) {}
+
+  void add(std::size_t j, double factor, double value) {
+    const double product = factor * value;
+    add_exact(j, product, std::fma(factor, value, -product));
+  }
+
+  // A float has 24 bits: times each of two parts of at most 27 it makes exact products, which costs less than fma does
+  // where that is a call.
+  void add(std::size_t j, double high_factor, double low_factor, float value) {
+    const double high = high_factor * static_cast<double>(value), low = low_factor * static_cast<double>(value);
+    const double product = high + low;
+    add_exact(j, product, (high - product) + low);
+  }
+
+  double squared_norm() const {
+    double sum = 0;
+    for (const Sum& s : sums_) sum += (s.high + s.low) * (s.high + s.low);
+    return sum;
+  }
+
+ private:
+  struct Sum {
+    double high = 0, low = 0;
+  };
+
+  void add_exact(std::size_t j, double product, double product_error) {
+    Sum& s = sums_[j];
+    const double sum = s.high + product, part = sum - s.high;
+    s.low += ((s.high - (sum - part)) + (product - part)) + product_error;
+    s.high = sum;
+  }
+
+  std::vector<Sum> sums_;
+};
+
+// a = sum n_k y_k from counts and data alone, in one block of coordinates or one per class.
+class CountedSum {
+ public:
+  CountedSum(std::int64_t n_columns, std::size_t n_blocks)
+      : blocks_(n_blocks, CompensatedVector(n_columns)), bias_(n_blocks) {}
+
+  // So many counts more; their sum has to be exact.
+  void count(std::int64_t n) {
+    if (n < 0 || n > (std::int64_t{1} << 53) - t_)
+      throw std::invalid_argument("counts must be non-negative and add up to at most 2**53");
+    t_ += n;
+  }
+
+  // Adds `times` times a row, and as much of the augmentation, to a block.
+  template <class View>
+  void add(const View& view, std::int64_t row, std::size_t block, std::int64_t times) {
+    const auto factor = static_cast<double>(times);
+    const double high_factor = std::trunc(factor * 0x1p-27) * 0x1p27, low_factor = factor - high_factor;
+    CompensatedVector& sums = blocks_[block];
+    double size = 0, terms = 0;
+    view.for_each_entry(row, [&](std::int64_t column, double value) {
+      if constexpr (View::is_float32)
+        sums.add(column, high_factor, low_factor, static_cast<float>(value));
+      else
+        sums.add(column, factor, value);
+      size += std::abs(value);
+      ++terms;
+    });
+    terms_ += terms;
+    gross_ += std::abs(factor) * size;
+    bias_[block] += times;
+  }
+
+  // A row's own coordinate, n Delta_k.
+  void extend(std::int64_t n, double penalty) {
+    extended_ += static_cast<double>(n) * static_cast<double>(n) / penalty;
+  }
+
+  double t() const { return static_cast<double>(t_); }
+  std::int64_t bias(std::size_t block) const { return bias_[block]; }
+
+  // ‖a‖ / t, for so many counts; a block is a sum of squares, and their sum one of n_columns + `more_terms`.
+  Bound bound(std::int64_t n_columns, double rho, std::size_t n_counts, std::size_t more_terms) const {
+    if (t_ == 0) return {std::numeric_limits<double>::infinity(), 0};
+    double norm2 = extended_;
+    for (std::size_t c = 0; c < blocks_.size(); ++c) {
+      const double augmented = static_cast<double>(bias_[c]) * rho;
+      norm2 += blocks_[c].squared_norm() + augmented * augmented;
+    }
+    const double cancelled = (terms_ + 4) * (terms_ + 4) * two_u * two_u * gross_ * 1.01;  // despite the compensation
+    return norm_by_t(norm2, t(), static_cast<double>(n_columns) + static_cast<double>(more_terms), extended_,
+                     static_cast<double>(n_counts), cancelled, static_cast<double>(blocks_.size()));
+  }
+
+ private:
+  std::vector<CompensatedVector> blocks_;
+  std::vector<std::int64_t> bias_;  // whole numbers, exact
+  std::int64_t t_ = 0;
+  double extended_ = 0, gross_ = 0, terms_ = 0;  // gross: sum |n_k| |x_kj|, which bounds what cancels in the blocks
+};
+
+}  // namespace dynmargin

@@ -1,0 +1,332 @@
+"""The certificate: two bounds on the best margin, a witness for each, and a check of both from the data alone."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from ..problem.matrix import as_matrix
+from ..problem.problems import JointProblem, Problem, label_text
+from .counts import SparseCounts
+from .html import as_table
+
+Verdict = Literal["proven", "not proven", "altered", "other data"]
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Verification:
+    """The outcome of checking a certificate.
+
+    Attributes
+    ----------
+    verdict : {"proven", "not proven", "altered", "other data"}
+        "proven" when both bounds hold in real arithmetic for this data; "altered" when the weights or counts are not
+        those the certificate was made with; "other data" when the rows, labels or weights are not; otherwise
+        "not proven".
+    margin : float
+        The largest margin that the weights prove, or NaN when it was not computed.
+    upper_bound : float
+        The smallest upper bound that the counts prove, or NaN when it was not computed.
+    detail : str
+        A sentence on the verdict.
+    """
+
+    verdict: Verdict
+    margin: float
+    upper_bound: float
+    detail: str
+
+    def __bool__(self) -> bool:
+        return self.verdict == "proven"
+
+    def __str__(self) -> str:
+        return f"{self.verdict}: {self.detail}"
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """How good a linear classifier is, and why that is certain.
+
+    The *weights* prove a margin: no classifier needs to be trusted, only measured. The *counts* prove that no
+    classifier has a larger margin than ``upper_bound``: any non-negative combination of the patterns does (equation 4
+    of the paper). Margins are those of the extended space, where the 2-norm soft margin is a hard one; ``primal`` and
+    ``dual`` say the same in terms of LinearSVC's objective.
+
+    With the hinge loss (the 1-norm soft margin) there is no such space: what is proven is the duality gap, ``primal``
+    by the weights and ``dual`` by the counts, scaled to dual weights that respect ``0 <= alpha_k <= C_k``. ``margin``
+    and ``upper_bound`` are the same two numbers as 1 / sqrt(2 objective).
+
+    With a free bias (``problem.free_bias``, the decomposition SVM) the margins are geometric: the intercept is not a
+    part of the weights' length, and the counts of the two sides have the same sum.
+
+    Attributes
+    ----------
+    margin : float
+        The weights have at least this margin, with the slacks that are best for them.
+    upper_bound : float
+        No classifier has a larger margin.
+    directional_margin : float
+        The smallest normalised margin of the algorithm's own final state, without choosing slacks anew: the figure in
+        the paper's tables. For information; `verify` does not check it.
+    epsilon : float
+        The gap that was asked for.
+    weights, intercept : array of float64, float
+        The witness of ``margin``.
+    counts : SparseCounts
+        The witness of ``upper_bound``.
+    problem : BinaryProblem
+        What was asked: the positive label, the cost of slacks, the augmentation.
+    data_digest, rows_digest, witness_digest : int
+        Digests of the data, of the data whatever the order of its rows, and of the problem with the two witnesses.
+    """
+
+    margin: float
+    upper_bound: float
+    directional_margin: float
+    epsilon: float
+    weights: Vector
+    intercept: float | Vector
+    counts: SparseCounts
+    problem: Problem
+    data_digest: int
+    rows_digest: int
+    witness_digest: int
+
+    margin_name: ClassVar[str] = "margin"
+
+    @property
+    def gap(self) -> float:
+        """``1 - margin / upper_bound``: the largest fraction by which the margin can fall short of the best one."""
+        return 1 - self.margin / self.upper_bound if self.upper_bound > 0 else np.inf
+
+    @property
+    def achieved(self) -> bool:
+        """Whether the gap is at most the ``epsilon`` asked for."""
+        return self.gap <= self.epsilon
+
+    @property
+    def primal(self) -> float:
+        """LinearSVC's objective at the weights, ``1 / (2 margin²)``."""
+        return 0.5 / self.margin**2 if self.margin > 0 else np.inf
+
+    @property
+    def dual(self) -> float:
+        """A value that LinearSVC's objective cannot fall below, ``1 / (2 upper_bound²)``."""
+        return 0.5 / self.upper_bound**2 if self.upper_bound > 0 else np.inf
+
+    @property
+    def duality_gap(self) -> float:
+        """``primal - dual``; relative to ``primal`` it is ``1 - (1 - gap)²``, about twice the gap."""
+        return self.primal - self.dual if np.isfinite(self.primal) else np.inf
+
+    @property
+    def loss(self) -> str:
+        """The loss that the certificate is about: "squared_hinge" or "hinge"."""
+        return self.problem.loss
+
+    def __str__(self) -> str:
+        which = f"{self.problem.title}: " if self.problem.title else ""
+        bounds = f"{self.margin_name} {self.margin:.6g}, no classifier above {self.upper_bound:.6g}"
+        if self.loss == "hinge":
+            bounds = f"hinge objective {self.primal:.6g}, none below {self.dual:.6g}"
+        achieved = "achieves" if self.achieved else "does not achieve"
+        return f"{which}{bounds}; gap {self.gap:.3g} ({achieved} epsilon={self.epsilon:g})"
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self}>"
+
+    def _repr_html_(self) -> str:
+        return as_table([self.row()])
+
+    def row(self) -> dict[str, str]:
+        """Return what is proven as a row of a table, column by column."""
+        bounds = {
+            f"{self.margin_name} proven": f"{self.margin:.6g}",
+            "no classifier has more than": f"{self.upper_bound:.6g}",
+        }
+        if self.loss == "hinge":
+            bounds = {"hinge objective": f"{self.primal:.6g}", "none is below": f"{self.dual:.6g}"}
+        return {
+            "class": label_text(self.problem.positive),
+            **bounds,
+            "gap proven": f"{self.gap:.3g}",
+            "gap asked for": f"{self.epsilon:g}",
+            "achieved": "yes" if self.achieved else "no",
+        }
+
+    def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
+        """Recompute each bound from its witness and the data, rounding errors accounted for.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            The data that the classifier was trained on.
+        y : array of shape (n_samples,)
+            Its labels.
+        sample_weight : array of shape (n_samples,), optional
+            Its weights, when it was trained with any.
+
+        Returns
+        -------
+        Verification
+            True in a condition only if both bounds are proven.
+
+        Examples
+        --------
+        >>> from dynmargin import PDMClassifier
+        >>> X, y = [[0.0, 1.0], [1.0, 0.0]], [0, 1]
+        >>> PDMClassifier().fit(X, y).certificate_.verify(X, y).verdict
+        'proven'
+        """
+        if self.witness_digest != digest_witnesses(self.problem, self.weights, self.intercept, self.counts):
+            return unproven("altered", "problem, weights or counts are not those that the certificate was made with")
+        matrix, labels = as_matrix(X), np.ravel(y)
+        n_features = self.weights.shape[-1]
+        if not len(labels) == matrix.n_rows == self.counts.shape[0] or matrix.n_columns != n_features:
+            return unproven(
+                "other data", f"it was made for {self.counts.shape[0]} rows and labels and {n_features} features"
+            )
+        weight = None
+        if sample_weight is not None:
+            weight = np.array(np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), len(labels)))
+        try:
+            return self._recompute(matrix, self.problem.to_core(self.problem.sides(labels, weight), weight))
+        except ValueError as error:  # counts or costs that no run can have
+            return unproven("not proven", str(error))
+
+    def _recompute(self, matrix: _core.Matrix, problem: _core.Problem | _core.JointProblem) -> Verification:
+        data_digest, rows_digest = problem.digest(matrix)
+        if data_digest != self.data_digest:
+            if rows_digest == self.rows_digest:
+                return unproven("other data", "the rows are the same, in another order")
+            return unproven("other data", "rows, labels or sample_weight are not those it was made for")
+        margin, upper_bound = _bounds(matrix, problem, self.weights, self.intercept, self.counts, errors=1)
+        failed = []
+        if not self.margin <= margin:
+            failed.append(f"the weights prove a {self.margin_name} of {margin:.17g} only")
+        if not self.upper_bound >= upper_bound:
+            failed.append(f"the counts prove an upper bound of {upper_bound:.17g} only")
+        if failed:
+            return Verification("not proven", margin, upper_bound, " and ".join(failed))
+        detail = f"the {self.margin_name} is at least {self.margin:.6g}"
+        detail += f" and no classifier has more than {self.upper_bound:.6g}"
+        if self.loss == "hinge":
+            detail = f"the hinge objective is at most {self.primal:.6g} and none is below {self.dual:.6g}"
+        return Verification("proven", margin, upper_bound, detail)
+
+    def signed_counts(self, sides: NDArray[Any]) -> tuple[NDArray[np.int64], Vector]:
+        """Return the rows with a count, and their counts with the signs they have in each row of weights."""
+        rows = self.counts.indices
+        return rows, (sides[rows] * self.counts.data).astype(np.float64)[None, :]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class JointCertificate(Certificate):
+    """How good a classifier of several classes is as a whole, and why that is certain.
+
+    The margin is the joint one: the smallest difference between the score of a row's own class and that of any other
+    class, divided by the length of all weights together. Everything else is as in `Certificate`: the weights prove the
+    margin, the counts (of the updates for a row and a wrong class) that no classifier has more than ``upper_bound``.
+
+    Attributes
+    ----------
+    weights, intercept : array of shape (n_classes, n_features), array of shape (n_classes,)
+        The witness of ``margin``.
+    counts : SparseCounts
+        The witness of ``upper_bound``, of shape (n_samples, n_classes).
+    problem : JointProblem
+        What was asked: the labels, the cost of slacks, the augmentation.
+    margin, upper_bound, directional_margin, epsilon, data_digest, rows_digest, witness_digest
+        As in `Certificate`.
+    """
+
+    intercept: Vector
+    problem: JointProblem
+
+    margin_name: ClassVar[str] = "joint margin"
+
+    def signed_counts(self, sides: NDArray[Any]) -> tuple[NDArray[np.int64], Vector]:
+        """Return the rows with a count, and their counts with the signs they have in each row of weights.
+
+        A row counts for its own class as often as against all wrong ones together.
+        """
+        support, n_classes = self.counts.rows, self.counts.shape[1]
+        rows, wrong = np.divmod(self.counts.indices, n_classes)
+        place, signed = np.searchsorted(support, rows), np.zeros((n_classes, len(support)))
+        signed[wrong, place] = -self.counts.data
+        np.add.at(signed, (sides[rows] - 1, place), self.counts.data)
+        return support, signed
+
+
+def certificate_type(problem: Problem) -> type[Certificate]:
+    """Return the kind of certificate that a problem gets."""
+    return JointCertificate if problem.joint else Certificate
+
+
+def certify(
+    matrix: _core.Matrix,
+    problem: Problem,
+    core_problem: _core.Problem | _core.JointProblem,
+    digests: tuple[int, int],
+    weights: Vector,
+    intercept: float | Vector,
+    counts: SparseCounts,
+    *,
+    epsilon: float,
+    directional_margin: float = np.nan,
+) -> Certificate:
+    """Make the certificate of weights and counts, whatever they came from.
+
+    The bounds are published three rounding errors outward, so that a verifier that sums in another order confirms them.
+    `directional_margin` is that of a run's own state, where there is one.
+    """
+    margin, upper_bound = _bounds(matrix, core_problem, weights, intercept, counts, errors=3)
+    return certificate_type(problem)(
+        margin=margin,
+        upper_bound=upper_bound,
+        directional_margin=directional_margin,
+        epsilon=epsilon,
+        weights=weights,
+        intercept=intercept,
+        counts=counts,
+        problem=problem,
+        data_digest=digests[0],
+        rows_digest=digests[1],
+        witness_digest=digest_witnesses(problem, weights, intercept, counts),
+    )
+
+
+def digest_witnesses(problem: Problem, weights: Vector, intercept: float | Vector, counts: SparseCounts) -> int:
+    """Return a digest of the problem's numbers and the two witnesses."""
+    parts = (
+        np.hstack([weights.ravel(), intercept, problem.numbers()]),
+        counts.indices,
+        counts.data,
+        np.array(counts.shape, dtype=np.int64),
+    )
+    return _core.digest_words(np.concatenate([np.ascontiguousarray(part).view(np.uint64) for part in parts]))
+
+
+def unproven(verdict: Verdict, detail: str) -> Verification:
+    """Return a verdict for which no bound was computed."""
+    return Verification(verdict, np.nan, np.nan, detail)
+
+
+def _bounds(
+    matrix: _core.Matrix,
+    problem: _core.Problem | _core.JointProblem,
+    weights: Vector,
+    intercept: float | Vector,
+    counts: SparseCounts,
+    errors: int,
+) -> tuple[float, float]:
+    """Return both bounds, rounded outward by that many error bounds."""
+    margin, margin_error = problem.margin_of_weights(matrix, weights, intercept)
+    upper_bound, bound_error = problem.bound_of_counts(matrix, counts.indices, counts.data)
+    margin -= errors * margin_error
+    if not problem.hard_margin and np.isfinite(margin):
+        margin = max(0.0, margin)  # a soft margin is never negative
+    return margin, upper_bound + errors * bound_error

@@ -1,0 +1,78 @@
+"""The front door: the algorithm is chosen for the data."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+from numpy.typing import NDArray
+
+from ..algorithms.registry import ALGORITHMS, find
+from ..problem.packed import PackedProblem
+from ..problem.problems import Problem, Weights
+from ..training.fit import Fit
+from ..training.request import Request
+from ..training.result import Result
+from .base import MarginClassifier, Proven
+from .parameters import Cost, Intercept, Losses, MarginFloor, parameter, words
+
+
+class Chosen:
+    """What a fit leaves beside `Fitted`, for type checkers."""
+
+    algorithm_: str
+
+
+class FrontDoor(Proven, Chosen, Losses, MarginFloor, Intercept, MarginClassifier):
+    """Base of the classifiers that choose among algorithms.
+
+    Parameters
+    ----------
+    algorithm : {"auto", "newton", "dcd", "pdm"}, default="auto"
+        "auto" takes Newton's method or dual coordinate descent, whichever is likely to have less work: the first
+        where features are few, the second for wide data and small C. For the hard margin it takes the perceptron
+        with dynamic margin where there are more than 30 rows per feature and ``epsilon`` is at least 0.001, else
+        dual coordinate descent; for the hinge always the latter.
+
+    Attributes
+    ----------
+    algorithm_ : str
+        The algorithm that was chosen, and why.
+    """
+
+    _algorithm = "auto"
+
+    algorithm: Literal["auto", "newton", "dcd", "pdm"] = parameter(
+        default="auto", within=[words("auto", "newton", "dcd", "pdm")]
+    )
+
+    def _train(self, problem: PackedProblem, request: Request) -> Result:
+        _, train = find(self.algorithm)
+        result: Result = train(problem, request)
+        return result if result.algorithm else replace(result, algorithm=f"{self.algorithm}: as asked")
+
+    def _problems(self, classes: NDArray[Any], y: NDArray[Any], sample_weight: Weights | None) -> list[Problem]:
+        losses = ALGORITHMS[self.algorithm].losses
+        if self.loss not in losses:
+            raise ValueError(
+                f"algorithm={self.algorithm!r} needs loss={losses[0]!r}; use 'auto' or 'dcd' for the hinge"
+            )
+        return super()._problems(classes, y, sample_weight)
+
+    def _publish(
+        self, fitted: Fit, problems: Sequence[Problem], y: NDArray[Any], sample_weight: Weights | None
+    ) -> None:
+        self.algorithm_ = fitted.results[0].algorithm  # the first class speaks for all
+        super()._publish(fitted, problems, y, sample_weight)
+
+
+class MaxMarginClassifier(Cost, FrontDoor):
+    """Maximum-margin linear classifier by the algorithm that suits the data, with a certificate.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from dynmargin import MaxMarginClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> MaxMarginClassifier().fit(X, y).algorithm_.partition(":")[0]
+    'newton'
+    """

@@ -1,0 +1,109 @@
+"""What the commands share: exit codes, options, notices, and reading what they name."""
+
+import argparse
+import math
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ..data import FORMATS
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ..data.dataset import Dataset
+    from ..model.linear_model import LinearModel
+
+DONE, NOT_PROVEN, OTHER_DATA, FAILED, INTERRUPTED = 0, 1, 2, 3, 130
+EXIT_CODES = f"""exit codes:
+  {DONE}    done; verify: proven
+  {NOT_PROVEN}    train: the model is written, but epsilon is not proven; verify: not proven; paper: a cell failed
+  {OTHER_DATA}    verify: not the data that the model was trained on
+  {FAILED}    failed: the command line, a file or its contents are wrong (one sentence on stderr says how)
+  {INTERRUPTED}  interrupted by Ctrl-C"""
+
+DATA_HELP = "LIBSVM text, .csv, .tsv, .parquet, .npz or a folder of arrays; may be compressed; - for standard input"
+
+
+def number(kind: type, accepts: Callable[[Any], bool], otherwise: str) -> Callable[[str], Any]:
+    """Return a parser of numbers that refuses some of them."""
+
+    def parse(text: str) -> Any:
+        value = kind(text)
+        if not accepts(value):
+            raise argparse.ArgumentTypeError(f"{text} is {otherwise}")
+        return value
+
+    parse.__name__ = kind.__name__  # for "invalid float value"
+    return parse
+
+
+positive = number(float, lambda value: value > 0, "not positive")
+accuracy = number(float, lambda value: 0 < value <= 1, "not above 0 and at most 1")
+finite = number(float, math.isfinite, "not finite")
+at_least_one = number(int, lambda value: value >= 1, "less than 1")
+several = number(int, lambda value: value >= 2, "less than 2")
+
+
+def names(text: str) -> list[str]:
+    """Split names at the commas between them."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+# Options that several commands have, to be passed to argparse as parents.
+LABEL, READING, WEIGHTS, FITTING = (argparse.ArgumentParser(add_help=False) for _ in range(4))
+LABEL.add_argument("--label", help="name or number (1 is the first, -1 the last) of the label's column in a table")
+READING.add_argument("--format", choices=FORMATS, help="format of the data (default: by the file name)")
+WEIGHTS.add_argument("--weights", metavar="FILE", help="one weight per row, one per line; multiplies C for that row")
+_add = FITTING.add_argument
+_add("--epsilon", type=accuracy, default=0.01, help="the gap to prove, as a fraction of the best margin (default 0.01)")
+_add("-c", type=positive, default=1.0, metavar="C", dest="C", help="price of a squared slack (default 1), or inf")
+_add("--max-time", type=positive, metavar="SECONDS", help="stop then, with what has been reached")
+_add("--seed", type=int, default=0, help="the same seed gives the same result (default 0)")
+
+
+def notice(message: str) -> None:
+    """Tell the user something that is not an error."""
+    print(f"dynmargin: {message}", file=sys.stderr)
+
+
+def read_data(arguments: argparse.Namespace, model: "LinearModel | None" = None) -> "Dataset":
+    """Read the data; for a model as it saw them in training, with the same base of indices and the same columns."""
+    from ..data.formats import read_dataset
+
+    options: dict[str, Any] = {"label": arguments.label}
+    if model is not None:
+        options["label"] = arguments.label or model.parameters.get("label")
+        options["zero_based"] = "auto" if model.first_index is None else model.first_index == 0
+        options["features"] = model.n_features if arguments.label is None else None
+    dataset = read_dataset(arguments.data, arguments.format, **options)
+    for message in dataset.notices:
+        notice(message)
+    return dataset if model is None else dataset.aligned(model.feature_names)
+
+
+def read_model(arguments: argparse.Namespace) -> "LinearModel":
+    """Load the model, unless standard input would have to be both model and data."""
+    from ..model.linear_model import load
+
+    if arguments.data == arguments.model == "-":
+        raise ValueError("only one of DATA and MODEL can be standard input")
+    return load(arguments.model)
+
+
+def read_weights(path: str, n_rows: int) -> "NDArray[np.float64]":
+    """Read the weights of the rows, one per line."""
+    import numpy as np
+
+    with open(path, encoding="utf-8") as file:
+        words = file.read().split()
+    try:
+        weights = np.array([float(word) for word in words])
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    if len(weights) != n_rows:
+        raise ValueError(f"{path} has {len(weights)} weights for {n_rows} rows")
+    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+        raise ValueError(f"{path}: weights must be finite and not negative")
+    return weights

@@ -1,0 +1,72 @@
+"""A comparison as text, as CSV and as a picture."""
+
+import csv
+import io
+from collections.abc import Sequence
+from typing import Any
+
+Records = Sequence[dict[str, Any]]
+
+FORMATS = {  # others: 4 digits
+    "updates": "d",
+    "passes": "d",
+    "seconds": ".3f",
+    "gap": ".4f",
+    "train_accuracy": ".4f",
+    "test_accuracy": ".4f",
+}
+TEXTS = ("algorithm", "problem", "stop_reason")
+
+
+def as_text(records: Records) -> str:
+    """Return the table as plain text; the problem is left out where it is the same for all."""
+    one_problem = len({record["problem"] for record in records}) == 1
+    titles = [title for title in records[0] if not (one_problem and title == "problem")]
+    cells = [[_cell(title, record[title]) for title in titles] for record in records]
+    return align([titles, *cells], [title in TEXTS for title in titles])
+
+
+def align(grid: Sequence[Sequence[str]], to_the_left: Sequence[bool]) -> str:
+    """Return a grid of cells as lines in which every column has the width of its widest cell."""
+    widths = [max(map(len, column)) for column in zip(*grid, strict=True)]
+    lines = []
+    for row in grid:
+        columns = zip(row, widths, to_the_left, strict=True)
+        lines.append("  ".join(cell.ljust(width) if left else cell.rjust(width) for cell, width, left in columns))
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _cell(title: str, value: Any) -> str:
+    """Return one value as text; what a peer does not report is a dash."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return value if isinstance(value, str) else format(value, FORMATS.get(title, ".4g"))
+
+
+def as_csv(records: Records) -> str:
+    """Return the table with all its digits; what a peer does not report is left empty."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(records[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    return text.getvalue()
+
+
+def plot(curves: Sequence[tuple[str, Sequence[tuple[float, float]]]], epsilon: float, ax: Any) -> None:
+    """Draw certified gaps falling with time, one line per algorithm.
+
+    A curve is the name of an algorithm, and seconds with gaps; a single pair is drawn as a point.
+    """
+    for i, (name, points) in enumerate(curves):
+        seconds = [time for time, _ in points]
+        gaps = [min(gap, 1.0) for _, gap in points]  # above 1 nothing is separated yet
+        line, marker = ("-", "--", "-.", ":")[i // 10 % 4], "."  # there are ten colours
+        if len(points) == 1:
+            line, marker = "none", "o"
+        ax.plot(seconds, gaps, linestyle=line, marker=marker, color=f"C{i % 10}", label=name)
+    ax.axhline(epsilon, color="0.6", linewidth=0.8, label=f"epsilon={epsilon:g}")
+    ax.set(xlabel="seconds", ylabel="certified gap", xscale="log")
+    ax.set_yscale("log", nonpositive="clip")
+    ax.legend(fontsize="small", ncols=1 + len(curves) // 10)

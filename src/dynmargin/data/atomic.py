@@ -1,0 +1,78 @@
+"""Files that are written as a whole or not at all."""
+
+import errno
+import io
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+STDOUT = "-"
+
+
+@contextmanager
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Write to a temporary name in the same folder, flush it to the disk, and rename it; "-" is standard output.
+
+    Whatever happens on the way, `path` holds the new contents or what it held before.
+    """
+    if os.fspath(path) == STDOUT:
+        buffer = io.BytesIO()
+        yield buffer
+        sys.stdout.buffer.write(buffer.getvalue())
+        sys.stdout.buffer.flush()
+        return
+    require_writable(path)
+    target = Path(os.path.realpath(path))  # what a link points to, not the link
+    if target.exists() and not target.is_file():  # a pipe or a device cannot be replaced
+        with target.open("wb") as file:
+            yield file
+        return
+    temporary = target.with_name(f".{target.name}.{os.urandom(8).hex()}")
+    try:
+        with temporary.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    _flush_folder(target.parent)
+
+
+def require_writable(path: str | os.PathLike[str]) -> None:
+    """Refuse a path that cannot be written, before an hour of training rather than after it."""
+    target = Path(path)
+    if os.fspath(path) == STDOUT:
+        return
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "it is a folder", str(target))
+    if target.exists() and not target.is_file():
+        return
+    if not target.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(target.parent))
+    if not os.access(target.parent, os.W_OK):
+        raise PermissionError(errno.EACCES, "this folder is not writable", str(target.parent))
+
+
+def require_other_file(path: str | os.PathLike[str], *inputs: str | os.PathLike[str]) -> None:
+    """Refuse to overwrite a file that is read, under whatever name."""
+    if os.fspath(path) == STDOUT or not os.path.isfile(path):  # a terminal may be both
+        return
+    for source in inputs:
+        if os.fspath(source) != STDOUT and os.path.exists(source) and os.path.samefile(path, source):
+            raise ValueError(f"{os.fspath(path)}: the output is the input; name another file")
+
+
+def _flush_folder(folder: Path) -> None:
+    """Make the new name survive a crash, where the system allows a folder to be flushed."""
+    if os.name != "posix":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,1 +1,0 @@
-"""One problem for all classes at once, and what is proven about it."""

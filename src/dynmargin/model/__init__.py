@@ -1,0 +1,4 @@
+"""Models without scikit-learn: a linear model that predicts and can be verified, our file format, LIBLINEAR's.
+
+It may import `data`, `certificate`, `problem` and the core.
+"""

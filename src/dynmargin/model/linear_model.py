@@ -1,0 +1,248 @@
+"""A linear classifier and what is proven about it; it needs NumPy only."""
+
+import os
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..certificate.certificate import Certificate, Verification, unproven
+from ..data.archives import contents, name_of
+from ..data.dataset import DataError
+from ..problem.matrix import as_floats, as_matrix
+from .model_file import ModelFileError, parse, write
+
+
+def scores_of(X: Any, coef: NDArray[np.float64], intercept: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the scores of rows: one per row, or one per row and class."""
+    scores: NDArray[np.float64] = np.asarray(X @ coef.T) + intercept
+    return scores.ravel() if scores.shape[1] == 1 else scores
+
+
+def labels_of(scores: NDArray[np.float64], classes: NDArray[Any]) -> NDArray[Any]:
+    """Turn scores into labels; a single score that is positive means the second class."""
+    labels: NDArray[Any] = classes[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+    return labels
+
+
+class Predictor:
+    """Prediction by linear scores: of fitted classifiers and of loaded models."""
+
+    @abstractmethod
+    def _linear(self, X: Any) -> tuple[Any, NDArray[np.float64], NDArray[np.float64], NDArray[Any]]:
+        """Return the rows, checked, and the weights, intercepts and labels."""
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Return signed scores: the rows times the weights, plus the intercepts.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            The rows to score.
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_classes)
+            With two classes a positive score means the second one.
+        """
+        rows, coef, intercept, _ = self._linear(X)
+        return scores_of(rows, coef, intercept)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict labels.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            The rows to classify.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            One label per row.
+        """
+        rows, coef, intercept, classes = self._linear(X)
+        return labels_of(scores_of(rows, coef, intercept), classes)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearModel(Predictor):
+    """What `dynmargin.load` returns: it predicts and it can be verified, without scikit-learn.
+
+    Attributes
+    ----------
+    classes : array
+        The labels. With two of them and one row of weights a positive score means the second.
+    coef : array of shape (1, n_features) or (n_classes, n_features)
+        The weights.
+    intercept : array of shape (1,) or (n_classes,)
+        The intercepts.
+    bias : float
+        The constant feature that the intercepts belong to (LIBLINEAR's -B, ``intercept_scaling``); 0 for none.
+    certificates : tuple of Certificate
+        One per row of weights, or a `JointCertificate` for all; none for a model that was trained elsewhere.
+    feature_names : array of str or None
+        The names of the features, where they had any.
+    first_index : int or None
+        Where the indices of the LIBSVM text that it was trained on begin, 0 or 1.
+    parameters : dict
+        How it was trained, for information.
+
+    Examples
+    --------
+    >>> import tempfile, dynmargin
+    >>> X, y = [[0.0, 1.0], [1.0, 0.0]], ["left", "right"]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     dynmargin.PDMClassifier().fit(X, y).save(f"{folder}/model.npz")
+    ...     model = dynmargin.load(f"{folder}/model.npz")
+    >>> model.predict(X)
+    array(['left', 'right'], dtype='<U5')
+    >>> model.verify(X, y).verdict
+    'proven'
+    """
+
+    classes: NDArray[Any]
+    coef: NDArray[np.float64]
+    intercept: NDArray[np.float64]
+    bias: float
+    certificates: tuple[Certificate, ...] = ()
+    feature_names: NDArray[np.str_] | None = None
+    first_index: int | None = None
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def n_features(self) -> int:
+        """The number of features."""
+        return int(self.coef.shape[1])
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """What is proven; with several certificates the one with the largest gap, None without any."""
+        return max(self.certificates, key=lambda certificate: certificate.gap, default=None)
+
+    def _linear(self, X: Any) -> tuple[Any, NDArray[np.float64], NDArray[np.float64], NDArray[Any]]:
+        self._require_names(X)
+        X = X.tocsr() if hasattr(X, "tocsr") else as_floats(X)
+        if len(X.shape) != 2 or X.shape[1] != self.n_features:
+            raise ValueError(f"the model has {self.n_features} features; X has the shape {tuple(X.shape)}")
+        if hasattr(X, "indptr"):
+            as_matrix(X)  # checks the indices, which NumPy would let wrap around
+        _require_finite(X.data if hasattr(X, "indptr") else X)
+        return X, self.coef, self.intercept, self.classes
+
+    def labels(self, scores: NDArray[np.float64]) -> NDArray[Any]:
+        """Turn scores into labels.
+
+        Parameters
+        ----------
+        scores : array
+            What `decision_function` returned.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            One label per row.
+        """
+        return labels_of(scores, self.classes)
+
+    def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
+        """Prove every certificate again from the data, and that they are about these very weights.
+
+        Parameters
+        ----------
+        X, y, sample_weight : see `Certificate.verify`
+            The data that the model was trained on.
+
+        Returns
+        -------
+        Verification
+            Of the first certificate that is not proven; of the one with the largest gap if all are.
+        """
+        self._require_names(X)
+        if not self.certificates:
+            return unproven("not proven", "the model has no certificate")
+        if not self._is_that_of_the_certificates():
+            return unproven("altered", "the weights are not those of the certificate")
+        found = []
+        for certificate in self.certificates:
+            found.append((certificate.gap, certificate.verify(X, y, sample_weight)))
+            if not found[-1][1]:
+                return found[-1][1]
+        return max(found, key=lambda gap_and_result: gap_and_result[0])[1]
+
+    def _is_that_of_the_certificates(self) -> bool:
+        """Whether the certificates are about these weights and these classes."""
+        weights = np.vstack([certificate.weights for certificate in self.certificates])
+        intercept = np.hstack([certificate.intercept for certificate in self.certificates])
+        labels = [label for certificate in self.certificates for label in certificate.problem.labels]
+        classes = self.classes.tolist()
+        expected = classes[1:] if len(self.coef) == 1 else classes
+        return np.array_equal(weights, self.coef) and np.array_equal(intercept, self.intercept) and labels == expected
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to one file, as a whole or not at all.
+
+        Parameters
+        ----------
+        path : path
+            Where to write; by custom it ends with ``.npz``.
+        """
+        write(path, **{one.name: getattr(self, one.name) for one in fields(self)})
+
+    def _require_names(self, X: Any) -> None:
+        """Refuse a data frame with other columns, or in another order, in scikit-learn's words."""
+        names, known = _names(X), None if self.feature_names is None else self.feature_names.tolist()
+        if names is None or known is None or names == known:
+            return
+        message = "The feature names should match those that were passed during fit.\n"
+        if unseen := sorted(set(names) - set(known)):
+            message += "".join(["Feature names unseen at fit time:\n", *(f"- {name}\n" for name in unseen[:5])])
+        if missing := sorted(set(known) - set(names)):
+            message += "".join(
+                ["Feature names seen at fit time, yet now missing:\n", *(f"- {name}\n" for name in missing[:5])]
+            )
+        if not unseen and not missing:
+            message += "Feature names must be in the same order as they were in fit.\n"
+        raise ValueError(message)
+
+
+def load(path: str | os.PathLike[str]) -> LinearModel:
+    """Load a model that a classifier's `save` or ``dynmargin train`` has written.
+
+    Parameters
+    ----------
+    path : path
+        The file; it is data only and cannot run code.
+
+    Returns
+    -------
+    LinearModel
+        It predicts and can be verified; scikit-learn is not needed for that.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is not a model, is damaged, or was written by a newer version.
+    """
+    try:
+        content = contents(path)
+    except DataError as error:
+        raise ModelFileError(str(error)) from error
+    return LinearModel(**parse(content, name_of(path)))
+
+
+def _names(X: Any) -> list[str] | None:
+    """Return the names of a data frame's columns, of whatever library, where all are text."""
+    names = getattr(X, "columns", None)
+    names = None if names is None else list(names)
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def _require_finite(values: NDArray[Any]) -> None:
+    """Refuse what no score can be computed from, in scikit-learn's words."""
+    if not np.isfinite(values).all():
+        what = "NaN" if np.isnan(values).any() else f"infinity or a value too large for {values.dtype!r}"
+        raise ValueError(f"Input X contains {what}.")

@@ -1,0 +1,127 @@
+"""The columns of the paper's tables: which algorithm runs, how, and which margin is shown."""
+
+import math
+import time
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from .problems import Problem
+from .readers import Rows, Sides
+
+HUGE_C = 1e10  # stands for an infinite C in LIBLINEAR: far above the largest dual weight, 1 / gamma_d² at most
+LIBLINEAR_LIMIT = {  # what its solvers do after 300 passes
+    1: "went over to Newton's method after 300 passes",
+    3: "gave up after 300 passes, its own limit",
+}
+
+
+class Task(NamedTuple):
+    """What a cell is computed from."""
+
+    X: Rows
+    y: Sides
+    problem: Problem
+    epsilon: float
+    seed: int
+    beta: float | None  # for PFM
+
+
+class Measured(NamedTuple):
+    """The result of a run: the margin, updates (None where there is no such thing), CPU seconds of training."""
+
+    margin: float
+    updates: int | None
+    seconds: float
+    ended: str  # why it stopped
+    verdict: str  # on its certificate
+
+
+@dataclass(frozen=True)
+class Column:
+    """An algorithm in a table: one of ours, run to convergence as in the paper, or a solver of LIBLINEAR.
+
+    With `extended` it runs on rows that have the extension as real columns, where the soft margin is a hard one: so the
+    1-norm algorithms solve the paper's problem too.
+    """
+
+    table: int
+    name: str  # on the command line; a program beside ours has the paper's name and "-liblinear"
+    title: str
+    algorithm: str = ""  # its name in our registry
+    solver: int = 0  # LIBLINEAR's -s, for what is not ours
+    extended: bool = False
+    beta_of: str = ""  # the column whose margin PFM takes for its beta
+
+    @property
+    def paper(self) -> str:
+        """The name of the paper's own column."""
+        return self.name.removesuffix("-liblinear")
+
+    def run(self, task: Task) -> Measured:
+        """Compute a cell."""
+        X, C = (extended(task), math.inf) if self.extended else (task.X, task.problem.C)
+        return run_liblinear(self.solver, task, X, C) if self.solver else run_ours(self.algorithm, task, X, C)
+
+
+COLUMNS = {
+    column.name: column
+    for column in (
+        Column(1, "pdm", "PDM", "pdm"),
+        Column(1, "pfm", "PFM (PDM's margin)", "pfm", beta_of="pdm"),
+        Column(1, "pdm-succ", "PDM-succ", "pdm-succ"),
+        Column(1, "pfm-succ", "PFM (PDM-succ's margin)", "pfm", beta_of="pdm-succ"),
+        Column(2, "romma", "ROMMA", "romma"),
+        Column(2, "svm", "SVM-light: our decomposition", "decomposition"),
+        Column(2, "dcd-l1", "DCD-L1: ours", "dcd-hinge", extended=True),
+        Column(2, "dcd-l1-liblinear", "DCD-L1: LIBLINEAR", solver=3, extended=True),
+        Column(2, "dcd-l2", "DCD-L2: ours", "dcd"),
+        Column(2, "dcd-l2-liblinear", "DCD-L2: LIBLINEAR", solver=1),
+        Column(2, "mpu", "MPU", "mpu"),
+    )
+}
+
+
+def extended(task: Task) -> Rows:
+    """Return the rows with the extension as real columns: Delta in a column of its own for each row."""
+    from scipy.sparse import csr_matrix, hstack, identity
+
+    own = identity(task.X.shape[0], dtype=task.X.dtype, format="csr") * task.X.dtype.type(task.problem.delta)
+    return csr_matrix(hstack([task.X, own]))
+
+
+def run_ours(algorithm: str, task: Task, X: Rows, C: float) -> Measured:
+    """Train one of our classifiers and verify its certificate."""
+    from ..comparison.compare import make
+
+    classifier = make(algorithm, epsilon=task.epsilon, C=C, stop="convergence", random_state=task.seed)
+    if hasattr(classifier, "schedule"):
+        classifier.set_params(schedule="paper")
+    if task.beta is not None:
+        classifier.set_params(beta=task.beta)
+    start = time.process_time()
+    classifier.fit(X, task.y)
+    seconds = time.process_time() - start
+    certificate = classifier.certificate_
+    margin, verdict = float(certificate.directional_margin), certificate.verify(X, task.y).verdict
+    return Measured(margin, int(classifier.n_updates_), seconds, classifier.stop_reason_, verdict)
+
+
+def run_liblinear(solver: int, task: Task, X: Rows, C: float) -> Measured:
+    """Train real LIBLINEAR; the margin is that of its weights with the best slacks, since its dual weights are lost.
+
+    The conversion of the rows is not timed.
+    """
+    from ..comparison.peers import Liblinear
+    from ..problem.matrix import as_matrix
+    from ..problem.problems import BinaryProblem
+
+    peer = Liblinear(solver=solver, hard_margin_C=HUGE_C)
+    peer.prepare(X, C)
+    rows = peer.convert(task.y)
+    start = time.process_time()
+    trained = peer.train(rows, task.epsilon)
+    seconds = time.process_time() - start
+    problem = BinaryProblem(1, C, C, 1.0)
+    core_problem = problem.to_core(problem.sides(task.y, None))
+    margin, _ = core_problem.margin_of_weights(as_matrix(X), trained.weights, trained.intercept)
+    return Measured(margin, None, seconds, LIBLINEAR_LIMIT[solver] if peer.limit_met else "converged", "")

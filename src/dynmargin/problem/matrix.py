@@ -1,0 +1,34 @@
+"""From whatever holds the data to the borrowed view that the core reads, without scipy or scikit-learn."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+
+_FLOATS = (np.float32, np.float64)
+
+
+def as_floats(values: Any) -> NDArray[Any]:
+    """Return float32 or float64 as it is, anything else as float64."""
+    array = np.asarray(values)
+    return array if array.dtype in _FLOATS else array.astype(np.float64)
+
+
+def as_matrix(X: Any) -> _core.Matrix:
+    """Borrow a dense array or a sparse matrix; float32 and float64 are not copied, whether dense or CSR.
+
+    Sparse formats other than CSR are converted by their own ``tocsr``.
+    """
+    if hasattr(X, "tocsr"):
+        X = X.tocsr()
+        values, columns, starts = as_floats(X.data), X.indices, X.indptr
+        if columns.dtype != starts.dtype or columns.dtype not in (np.int32, np.int64):
+            columns, starts = columns.astype(np.int64), starts.astype(np.int64)
+        values, columns, starts = (np.require(array, requirements=["A", "C"]) for array in (values, columns, starts))
+        return _core.csr(values, columns, starts, int(X.shape[1]))
+    array = np.require(as_floats(X), requirements=["A"])
+    if array.ndim != 2:
+        raise ValueError(f"X must have two dimensions, got {array.ndim}")
+    return _core.dense(array)

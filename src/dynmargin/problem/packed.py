@@ -1,0 +1,83 @@
+"""A problem over packed rows, ready to be trained on and certified."""
+
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+
+from .. import _core
+from .problems import Problem, Weights
+
+SMALLEST_LENGTH, LARGEST_LENGTH = 1e-100, 1e100  # squares of lengths outside this range may underflow or overflow
+
+
+class PackedProblem:
+    """A problem over rows that several problems may share.
+
+    Attributes
+    ----------
+    matrix, rows : Matrix, PackedRows
+        The data as they were given, and packed for training.
+    problem : BinaryProblem or JointProblem
+        What is asked.
+    core : Problem or JointProblem of the core
+        The same over these very rows.
+    index : int
+        The number of the problem in its fit.
+    sides : array of int
+        Where each row stands; 0 for rows that are left out.
+    n_rows : int
+        How many rows take part.
+    digests : tuple of int
+        Of the data, with and without the order of the rows.
+    R : float
+        The length of the longest pattern.
+    """
+
+    def __init__(
+        self,
+        matrix: _core.Matrix,
+        rows: _core.PackedRows,
+        problem: Problem,
+        y: Any,
+        sample_weight: Weights | None = None,
+        index: int = 0,
+    ) -> None:
+        self.matrix = matrix
+        self.rows = rows
+        self.problem = problem
+        self.index = index
+        self.sides = problem.sides(y, sample_weight)
+        self.core = problem.to_core(self.sides, sample_weight)
+        self.n_rows = int(np.count_nonzero(self.sides))
+        self.digests = self.core.digest(rows)
+        self.R = self.core.largest_norm(rows)
+        self.hard_margin = self.core.hard_margin
+        if not SMALLEST_LENGTH <= self.R <= LARGEST_LENGTH:
+            raise ValueError(
+                f"the longest pattern has length {self.R:g}, from its row, intercept_scaling and 1 / sqrt(2 C weight) "
+                f"together; it must be between {SMALLEST_LENGTH:g} and {LARGEST_LENGTH:g}"
+            )
+
+    @property
+    def binary(self) -> _core.Problem:
+        """The core's problem, for the algorithms that know two classes only."""
+        if self.problem.joint:
+            raise ValueError(
+                "only PDM and PDM-succ train for a joint margin; the others train each class against the rest"
+            )
+        return cast("_core.Problem", self.core)
+
+    @cached_property
+    def stiffness(self) -> float:
+        """How much the rows share with each other: the mean of ‖ybar_k‖² / Delta_k²."""
+        return self.binary.stiffness(self.rows)
+
+    @property
+    def wide(self) -> bool:
+        """Whether there are more columns than rows."""
+        return self.matrix.n_columns > self.n_rows
+
+    def key(self, seed: int) -> int:
+        """Return the key of the order of presentation, which depends on the seed and the index of the problem."""
+        return (seed << 20) + self.index

@@ -1,0 +1,78 @@
+"""What ``verbose=1`` shows in a terminal or a notebook: a progress bar and the last check; it needs rich."""
+
+import math
+import time
+from typing import Any, Self
+
+from ..training.result import Check
+from .live import CheckLine
+
+REFRESH_SECONDS = 0.1
+
+
+class ProgressBar:
+    """A bar that is full when every problem has the gap asked for, and the last check beside it; use it as a context.
+
+    The bar follows the logarithm of the gap: from 1 to 0.1 is as far as from 0.1 to 0.01.
+    """
+
+    def __init__(self, console: Any, epsilon: float, labels: list[str]) -> None:
+        from rich.progress import BarColumn, Progress, TextColumn
+        from rich.table import Column
+
+        self.words = CheckLine(epsilon, labels)
+        self.epsilon = epsilon
+        self.reached = [0.0] * max(1, len(labels))
+        self.shown = -math.inf
+        self.notebook: bool = console.is_jupyter
+        text = TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True))
+        self.progress = Progress(BarColumn(bar_width=10), text, console=console, auto_refresh=False, expand=True)
+        self.bar = self.progress.add_task("", total=len(self.reached))
+
+    def __enter__(self) -> Self:
+        """Begin to draw."""
+        if self.notebook:  # not by rich itself, which would need ipywidgets
+            from IPython.display import display
+
+            self.cell = display(self.progress, display_id=True)
+        else:
+            self.progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave the last line where it is."""
+        self.redraw()
+        if not self.notebook:
+            self.progress.stop()
+
+    def show(self, check: Check) -> None:
+        """Show a check, unless the last one has only just been shown."""
+        self.reached[check.problem] = max(self.reached[check.problem], self.fraction(check.gap))
+        line, now = self.words.describe(check), time.perf_counter()
+        self.progress.update(self.bar, completed=sum(self.reached), description=line)
+        if now - self.shown >= REFRESH_SECONDS:
+            self.shown = now
+            self.redraw()
+
+    def redraw(self) -> None:
+        """Show the present state."""
+        if self.notebook:
+            self.cell.update(self.progress)
+        else:
+            self.progress.refresh()
+
+    def fraction(self, gap: float) -> float:
+        """Return how much of the way to epsilon a gap is."""
+        if gap <= self.epsilon:
+            return 1.0
+        return math.log(gap) / math.log(self.epsilon) if gap < 1 else 0.0
+
+
+def progress_bar(epsilon: float, labels: list[str]) -> ProgressBar | None:
+    """Return a bar; None without rich, or where there is neither a terminal nor a notebook."""
+    try:
+        from rich.console import Console
+    except ImportError:
+        return None
+    console = Console(stderr=True)
+    return ProgressBar(console, epsilon, labels) if console.is_terminal or console.is_jupyter else None

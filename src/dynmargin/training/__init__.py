@@ -1,0 +1,4 @@
+"""How a run goes: the request, the trainer protocol, the loop, results, schedules, threads, fits, folds, streams.
+
+It may import `problem`, `certificate` and the core. Algorithms come in as functions: it does not know which there are.
+"""

@@ -1,0 +1,267 @@
+"""The loop around the core: slices, checks, and every reason to stop.
+
+The core runs for a moment and returns; here Python checks the clock, Ctrl-C and the bounds, and decides whether to go
+on.
+"""
+
+import math
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+from .. import _core
+from ..certificate.certificate import Certificate, certify
+from ..certificate.counts import SparseCounts, as_counts
+from ..problem.packed import PackedProblem
+from .request import Request, logger
+from .result import Check, Result, StopReason
+from .trainer import Trainer
+
+SLICE_SECONDS = 0.05  # short enough for Ctrl-C and max_time to be felt at once
+STALL_PASSES, STALL_FRACTION = 1000, 0.01  # a stall: this many full passes without a fall by this fraction
+SLOW_SECONDS = 60.0  # a projected time beyond this is worth a warning,
+SLOW_AFTER_SECONDS, SLOW_AFTER_CHECKS = 2.0, 5  # but not before the projection has something to go by
+
+SECOND_INTERRUPT_SECONDS = 2.0  # Ctrl-C twice within this time means the program, not the fit
+last_interrupt = -math.inf
+
+Rule = TypeVar("Rule")
+Refine = Callable[[], bool]  # give the run a finer rule; False when there is none
+
+
+def nothing_finer() -> bool:
+    """Be the `Refine` of a run that has a single rule and is certain to reach any gap by it."""
+    return False
+
+
+def taking_from(rules: Iterator[Rule], set_rule: Callable[[Rule], None]) -> Refine:
+    """Give a run one rule after the other."""
+
+    def refine() -> bool:
+        for rule in rules:
+            set_rule(rule)
+            return True
+        return False
+
+    return refine
+
+
+def train(problem: PackedProblem, trainer: Trainer, request: Request, refine: Refine | None = None) -> Result:
+    """Advance a run until it has done what is asked, meets a limit, or has no point in going on.
+
+    Whenever a rule has nothing left to do, `refine` gives the run the next one. Without it the run ends by its own
+    rule, wherever that may be. Ctrl-C ends the run and keeps what it has.
+    """
+    run = Run(problem, trainer, request, refine)
+    reason: StopReason | None = None
+    try:
+        while reason is None:
+            reason = run.advance() or run.asked
+    except KeyboardInterrupt:
+        note_interrupt(request)
+        reason = "interrupted"
+    certificate = run.certificate if reason == "certificate" else None
+    certificate = certificate or run.certify()
+    last = run.record(certificate.margin, certificate.upper_bound, lambda: certificate)
+    return Result(certificate, reason, max(1, last.passes), last.updates, run.history, problem.R)
+
+
+def note_interrupt(request: Request) -> None:
+    """Let all runs of a fit end soon; a second Ctrl-C soon after goes through, so that a loop of fits can be left."""
+    global last_interrupt
+    request.interrupted.set()
+    before, last_interrupt = last_interrupt, time.perf_counter()
+    if last_interrupt - before < SECOND_INTERRUPT_SECONDS:
+        raise KeyboardInterrupt
+
+
+class Run:
+    """A run in progress."""
+
+    def __init__(self, problem: PackedProblem, trainer: Trainer, request: Request, refine: Refine | None) -> None:
+        self.problem = problem
+        self.trainer = trainer
+        self.request = request
+        self.refine = refine
+        self.began = time.perf_counter()
+        self.trend = Trend(request.epsilon)
+        self.warned = refine is None  # what ends by its own rule takes less time than the gap would
+        self.history: list[Check] = []
+        self.certificate: Certificate | None = None
+        self.asked: StopReason | None = None  # by whoever watches
+
+    def advance(self) -> StopReason | None:
+        """Train for a slice; return the reason to stop, if there is one."""
+        request, trainer = self.request, self.trainer
+        interrupted = request.interrupted.is_set()
+        left = 0.0 if interrupted else request.deadline - time.perf_counter()
+        if left <= 0 and trainer.updates > 0:
+            return "interrupted" if interrupted else "max_time"
+        match trainer.advance(max(0.0, min(SLICE_SECONDS, left)), request.max_updates):
+            case _core.Event.check_due:
+                reason = self.check()
+                if reason is None and self.asked is None:
+                    trainer.renew()
+                return reason
+            case _core.Event.bound_met:
+                return self.prove()
+            case _core.Event.converged:
+                return self.check() or self.next_rule()
+            case _core.Event.max_updates:
+                return "max_updates"
+            case _core.Event.infeasible:
+                return "infeasible"
+            case _core.Event.exhausted:
+                return self.check() or "stalled"
+        return None
+
+    def next_rule(self) -> StopReason | None:
+        """No pattern was misclassified in a full pass: take the next rule, or stop."""
+        if self.refine is not None and self.refine():
+            return None
+        if self.request.stop == "convergence":
+            return "converged"
+        return "own_rule" if self.refine is None else "stalled"
+
+    def prove(self, bounds: _core.Bounds | None = None) -> StopReason | None:
+        """Prove the gap that was asked for, now that both bounds seem to be close enough."""
+        self.certificate = self.certify(bounds)
+        return "certificate" if self.certificate.achieved else None
+
+    def check(self) -> StopReason | None:
+        """Check the bounds; return the reason to stop that they give, if they do."""
+        bounds, request = self.trainer.check(), self.request
+        margin, upper_bound = bounds.margin, bounds.upper_bound
+        check = self.record(margin, upper_bound, lambda: self.certify(bounds))
+        if self.problem.hard_margin and upper_bound <= request.margin_floor * self.problem.R:
+            return "inseparable"
+        gap = 1 - margin / upper_bound if upper_bound > 0 else math.inf
+        enough = None  # an upper bound that would close the gap
+        if request.stop == "convergence":  # the rule itself must be satisfied, with its own margin
+            gap = 1 - bounds.directional_margin / upper_bound
+        elif gap <= request.epsilon:
+            if self.prove(bounds):
+                return "certificate"
+        else:
+            enough = margin / (1 - request.epsilon) if request.epsilon < 1 else 0.0
+        self.trainer.checked(gap, enough)
+        self.trend.record(check, gap, time.perf_counter() - self.began)
+        # The rule's own margin moves in leaps: no projection is worth a warning there.
+        if not self.warned and request.stop == "certificate" and self.trend.slow():
+            self.warned = True
+            request.warn(self.trend.message(check, self.problem.R))
+        # A rule that is certain to be satisfied some day, and is asked to be, may take its time. For the hard margin
+        # nothing is certain: the classes may not be separable.
+        patient = self.refine is None and request.stop == "convergence" and not self.problem.hard_margin
+        return "stalled" if self.trend.stalled() and not patient else None
+
+    def certify(self, bounds: _core.Bounds | None = None) -> Certificate:
+        """Prove what the best weights and counts are worth; `bounds` are those of a fresh check."""
+        problem, trainer, stated = self.problem, self.trainer, self.problem.problem
+        directional_margin = (bounds or trainer.check()).directional_margin
+        rows, times = trainer.support()
+        if times.dtype.kind == "f":  # dual weights; a certificate takes integers
+            rows, times = as_counts(rows, times, problem.sides if stated.free_bias else None)
+        counts = SparseCounts(rows, times, stated.counts_shape(problem.matrix.n_rows))
+        w, scale = trainer.model()
+
+        def scaled(factor: float) -> Certificate:
+            weights, intercept = stated.split(w * factor)
+            return certify(
+                problem.matrix,
+                stated,
+                problem.core,
+                problem.digests,
+                weights,
+                intercept,
+                counts,
+                epsilon=self.request.epsilon,
+                directional_margin=directional_margin,
+            )
+
+        if scale > 0:
+            return scaled(scale)
+        # No positive scale is better than no weights at all. If no weights are proven to be good enough, they are the
+        # result; otherwise nothing is separated yet, and the direction is all there is to return.
+        length = math.sqrt(math.fsum(np.ravel(w) ** 2))  # the same on every machine, unlike a sum by BLAS
+        nothing = scaled(0.0)
+        return nothing if nothing.achieved or length == 0 else scaled(1 / length)
+
+    def record(self, margin: float, upper_bound: float, certify: Callable[[], Certificate]) -> Check:
+        """Add a line to the history and to the log, and show it to whoever watches."""
+        elapsed, trainer, index = time.perf_counter() - self.request.started, self.trainer, self.problem.index
+        check = Check(elapsed, trainer.full_passes, trainer.updates, margin, upper_bound, index)
+        self.history.append(check)
+        if logger.isEnabledFor(20):  # logging.INFO
+            logger.info(
+                "problem %d: %.2f s, %d passes, %d updates, margin %.6g, upper bound %.6g, gap %.3g",
+                *(index, elapsed, check.passes, check.updates, margin, upper_bound, check.gap),
+                extra={"check": check},
+            )
+        if self.request.watch is not None and self.request.watch(check, certify):
+            self.asked = "callback"
+        return check
+
+
+class Moment(NamedTuple):
+    """A check, as far as projections go."""
+
+    seconds: float
+    gap: float
+
+
+class Trend:
+    """How the bounds of a run move: whether it has stalled, and how long it will take to close the gap."""
+
+    def __init__(self, epsilon: float) -> None:
+        self.epsilon = epsilon
+        self.best_gap = self.best_bound = math.inf
+        self.passes = 0  # of the last check,
+        self.passes_moved = 0  # and of the one at which the gap or the upper bound last fell by STALL_FRACTION
+        self.checks = 0
+        self.recent: deque[Moment] = deque()  # the last half of the run
+
+    def record(self, check: Check, gap: float, seconds: float) -> None:
+        """Take note of a check; `gap` is the one that the run has to close, `seconds` the time it has had for it."""
+        self.passes, fallen = check.passes, 1 - STALL_FRACTION
+        if gap < fallen * self.best_gap:
+            self.best_gap, self.passes_moved = gap, check.passes
+        if check.upper_bound < fallen * self.best_bound:
+            self.best_bound, self.passes_moved = check.upper_bound, check.passes
+        self.checks += 1
+        self.recent.append(Moment(seconds, gap))
+        while len(self.recent) > 2 and self.recent[0].seconds < seconds / 2:
+            self.recent.popleft()
+
+    def stalled(self) -> bool:
+        """Whether neither the gap nor the upper bound has fallen for too long."""
+        return self.passes - self.passes_moved >= STALL_PASSES
+
+    def slow(self) -> bool:
+        """Whether the user should be warned that this will take long."""
+        enough = self.recent[-1].seconds > SLOW_AFTER_SECONDS and self.checks >= SLOW_AFTER_CHECKS
+        return enough and self.projected_seconds() > SLOW_SECONDS
+
+    def projected_seconds(self) -> float:
+        """When the gap will be epsilon if it goes on falling as a power of time, as over the last half of the run."""
+        (then, gap_then), (now, gap) = self.recent[0], self.recent[-1]
+        if not (0 < then < now and 0 < gap < gap_then < math.inf):
+            return math.inf
+        power = math.log(gap_then / gap) / math.log(now / then)
+        logarithm = math.log(now) + math.log(gap / self.epsilon) / power
+        return math.exp(logarithm) if logarithm < 700 else math.inf
+
+    def message(self, check: Check, R: float) -> str:
+        """Say how long it may take, and what to do about it."""
+        projected = self.projected_seconds()
+        expected = f"about {projected:.0f} s" if projected < 1e6 else "very long"
+        ratio = f" R/margin is {R / check.margin:.2g}." if check.margin > 0 else ""
+        return (
+            f"epsilon={self.epsilon:g} will take {expected}: "
+            f"after {check.time:.0f} s the proven gap is {check.gap:.3g}.{ratio} "
+            "Scale the features (StandardScaler, or MaxAbsScaler for sparse data), ask for a larger epsilon, "
+            "or set max_time."
+        )
