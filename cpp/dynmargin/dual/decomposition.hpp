@@ -13,7 +13,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cmath>
 #include <limits>
@@ -22,13 +21,13 @@
 #include <utility>
 #include <vector>
 
-#include "dynmargin/data/problem.hpp"
+#include "dynmargin/data/patterns.hpp"
+#include "dynmargin/dual/dual_bounds.hpp"
 #include "dynmargin/dual/working_set.hpp"
 #include "dynmargin/order/pacing.hpp"
-#include "dynmargin/order/random.hpp"
 #include "dynmargin/order/run.hpp"
+#include "dynmargin/order/shuffle.hpp"
 #include "dynmargin/proof/witnesses.hpp"
-#include "dynmargin/solve/slack_repair.hpp"
 
 namespace dynmargin {
 
@@ -42,23 +41,14 @@ class Decomposition {
         problem_(std::move(problem)),
         tolerance_(tolerance),
         random_(seed),
-        alpha_(packed_->n_rows),
+        state_(empty_state<double>(*packed_, *problem_)),
         score_(packed_->n_rows),
-        delta2_(packed_->n_rows),
         optimal_for_(packed_->n_rows),
-        w_(packed_->n_columns),
         change_(packed_->n_columns),
-        best_w_(packed_->n_columns + 1),
+        bounds_(*packed_, *problem_),
         pacing_(epsilon, problem_->n_members(), problem_->hard_margin()) {
-    for (std::size_t k = 0; k < problem_->sides.size(); ++k)
-      if (problem_->sides[k] != 0) {
-        members_.push_back(static_cast<std::uint32_t>(k));
-        delta2_[k] = problem_->delta2(k);
-      }
+    for (const Member m : bounds_.members()) members_.push_back(m.row());
     active_ = members_;
-    if (!problem_->hard_margin())
-      for (const std::uint32_t k : members_) penalties_.push_back(problem_->penalty(k));
-    penalties_.resize(whole_lanes(penalties_.size()));
   }
 
   Event advance(double seconds, double max_updates) {
@@ -79,34 +69,7 @@ class Decomposition {
 
   // One read-only pass over all rows: the best scale of w and the best bias for it, slacks repaired.
   Bounds check() {
-    double dense2 = 0, extended = 0, t = 0;
-    for (const double c : w_) dense2 += c * c;
-    for (const std::uint32_t k : members_) {
-      t += alpha_[k];
-      extended += alpha_[k] * alpha_[k] * delta2_[k];
-    }
-    SlackRepair<2>::Scores scores;
-    // The smallest l_k w.x_k of either side, and the same with the extension: the best bias is half-way between.
-    constexpr double far = std::numeric_limits<double>::infinity();
-    std::array<double, 2> smallest{far, far}, extended_smallest{far, far};
-    std::visit(
-        [&](const auto& rows) {
-          for (const std::uint32_t k : members_) {
-            const double l = side(k), score = l * rows.dot(rows.start(k), w_.data());
-            scores[0].push_back(score);
-            scores[1].push_back(l);
-            smallest[l > 0] = std::min(smallest[l > 0], score);
-            extended_smallest[l > 0] = std::min(extended_smallest[l > 0], score + alpha_[k] * delta2_[k]);
-          }
-        },
-        packed_->rows);
-    for (auto& s : scores) s.resize(whole_lanes(s.size()));
-    if (problem_->hard_margin())
-      take((smallest[0] + smallest[1]) / 2, dense2, (smallest[0] - smallest[1]) / 2);
-    else
-      combine(scores, dense2, (extended_smallest[0] - extended_smallest[1]) / 2);
-    const double norm = std::sqrt(dense2 + extended);
-    return {margin_, norm / t, (extended_smallest[0] + extended_smallest[1]) / 2 / norm};
+    return std::visit([&](const auto& rows) { return bounds_.check(Patterns(rows, 0), state_, 1); }, packed_->rows);
   }
 
   // Only a check tells the upper bound: there is none to wait for.
@@ -117,9 +80,9 @@ class Decomposition {
   void record_updates() { recording_ = true; }
   const std::vector<std::pair<std::int64_t, double>>& recorded_updates() const { return recorded_; }
 
-  const std::vector<double>& dual_weights() const { return alpha_; }
-  Support support() const { return all_weights(alpha_); }
-  Model model() const { return {best_w_, best_scale_}; }  // the bias last
+  std::vector<double> dual_weights() const { return counts_of(state_); }
+  Support support() const { return all_weights(dual_weights()); }
+  Model model() const { return {bounds_.w(), bounds_.scale()}; }  // the bias last
   std::int64_t updates() const { return iterations_; }
   std::int64_t visits() const { return visits_; }
   std::size_t n_active() const { return active_.size(); }
@@ -135,7 +98,8 @@ class Decomposition {
   }
 
   double side(std::uint32_t k) const { return problem_->sides[k]; }
-  double gradient(std::uint32_t k) const { return 1 - side(k) * score_[k] - alpha_[k] * delta2_[k]; }
+  double alpha(std::uint32_t k) const { return state_.patterns[k].count; }
+  double gradient(std::uint32_t k) const { return 1 - side(k) * score_[k] - alpha(k) * state_.patterns[k].delta2; }
 
   // The extreme slopes l_k g_k: how far from optimal, and which rows to take.
   struct Selection {
@@ -157,8 +121,8 @@ class Decomposition {
     Selection found;
     for (const std::uint32_t k : active_) {
       const double slope = side(k) * gradient(k);
-      if (can_rise(side(k), alpha_[k])) insert(found.highest, slope, k);
-      if (can_fall(side(k), alpha_[k])) insert(found.lowest, -slope, k);
+      if (can_rise(side(k), alpha(k))) insert(found.highest, slope, k);
+      if (can_fall(side(k), alpha(k))) insert(found.lowest, -slope, k);
     }
     for (auto& [slope, k] : found.lowest) slope = -slope;
     return found;
@@ -195,7 +159,7 @@ class Decomposition {
     if (set.size() == q || std::find(set.rows.begin(), set.rows.end(), k) != set.rows.end()) return;
     set.rows.push_back(k);
     set.side.push_back(side(k));
-    set.alpha.push_back(alpha_[k]);
+    set.alpha.push_back(alpha(k));
     set.gradient.push_back(gradient(k));
   }
 
@@ -207,7 +171,7 @@ class Decomposition {
       rows.add_to(change_.data(), rows.start(set.rows[i]), 1.0);
       for (std::size_t j = 0; j < n; ++j)
         set.Q[i * n + j] = set.side[i] * set.side[j] * rows.dot(rows.start(set.rows[j]), change_.data());
-      set.Q[i * n + i] += delta2_[set.rows[i]];
+      set.Q[i * n + i] += state_.patterns[set.rows[i]].delta2;
       rows.add_to(change_.data(), rows.start(set.rows[i]), -1.0);  // x - x is zero, exactly
     }
   }
@@ -215,11 +179,12 @@ class Decomposition {
   template <class Rows>
   void apply(const Rows& rows, const WorkingSet& set) {
     for (std::size_t i = 0; i < set.size(); ++i) {
-      const double factor = set.side[i] * (set.alpha[i] - alpha_[set.rows[i]]);
-      alpha_[set.rows[i]] = set.alpha[i];
+      DualPattern& y = state_.patterns[set.rows[i]];
+      const double factor = set.side[i] * (set.alpha[i] - y.count);
+      y.count = set.alpha[i];
       if (recording_) recorded_.emplace_back(set.rows[i], set.alpha[i]);
-      rows.add_to(change_.data(), rows.start(set.rows[i]), factor);
-      rows.add_to(w_.data(), rows.start(set.rows[i]), factor);
+      rows.add_to(change_.data(), y.start, factor);
+      rows.add_to(state_.w.data(), y.start, factor);
     }
     for (const std::uint32_t k : active_) score_[k] += rows.dot(rows.start(k), change_.data());
     std::fill(change_.begin(), change_.end(), 0.0);
@@ -234,7 +199,7 @@ class Decomposition {
     std::size_t ready = 0;
     for (const std::uint32_t k : active_) {
       const double slope = side(k) * gradient(k);
-      const bool optimal = alpha_[k] == 0 && (side(k) > 0 ? slope < low : slope > high);
+      const bool optimal = alpha(k) == 0 && (side(k) > 0 ? slope < low : slope > high);
       optimal_for_[k] = optimal ? optimal_for_[k] + 1 : 0;
       ready += optimal_for_[k] > patience;
     }
@@ -247,31 +212,10 @@ class Decomposition {
   void activate_all(const Rows& rows) {
     active_ = members_;
     for (const std::uint32_t k : active_) {
-      score_[k] = rows.dot(rows.start(k), w_.data());
+      score_[k] = rows.dot(rows.start(k), state_.w.data());
       optimal_for_[k] = 0;
     }
     visits_ += static_cast<std::int64_t>(active_.size());
-  }
-
-  void combine(const SlackRepair<2>::Scores& scores, double dense2, double bias) {
-    SlackRepair<2>::Gram gram{};
-    gram[0][0] = dense2;  // the bias costs nothing
-    const auto found = SlackRepair<2>(scores, penalties_, gram).best({1.0, bias});
-    if (!(found.margin > margin_)) return;
-    margin_ = found.margin;
-    // Where no weights are better than none, they are all zero: with a free bias that is a classifier like any other.
-    best_scale_ = 1;
-    for (std::size_t j = 0; j < w_.size(); ++j) best_w_[j] = found.c[0] * w_[j];
-    best_w_.back() = found.c[1];
-  }
-
-  void take(double smallest, double dense2, double bias) {
-    const double margin = smallest / std::sqrt(dense2);
-    if (!(dense2 > 0) || !(margin > margin_)) return;
-    margin_ = margin;
-    std::copy(w_.begin(), w_.end(), best_w_.begin());
-    best_w_.back() = bias;
-    best_scale_ = smallest > 0 ? 1 / smallest : 0;
   }
 
   std::shared_ptr<const PackedRows> packed_;
@@ -279,13 +223,11 @@ class Decomposition {
   double tolerance_, accuracy_ = 2;
   Generator random_;
   std::vector<std::uint32_t> members_, active_;
-  std::vector<double> alpha_, score_;  // score_: w.x_k, up to date for active rows
-  std::vector<double> delta2_;
-  std::vector<int> optimal_for_;    // iterations in a row, as far as they were looked at
-  std::vector<double> w_, change_;  // sum_k alpha_k l_k x_k; room for its change
-  std::vector<double> penalties_;
-  std::vector<double> best_w_;
-  double best_scale_ = 0, margin_ = -std::numeric_limits<double>::infinity();
+  DualState state_;
+  std::vector<double> score_;     // w.x_k, up to date for active rows
+  std::vector<int> optimal_for_;  // iterations in a row, as far as they were checked
+  std::vector<double> change_;    // room for that of w
+  DualBounds bounds_;
   std::int64_t iterations_ = 0, visits_ = 0;
   Projection pacing_;
   bool recording_ = false;

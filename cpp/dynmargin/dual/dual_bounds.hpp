@@ -3,8 +3,10 @@
 //   squared hinge   the best weights in the span of w and the bias direction, slacks repaired, and ‖a‖ / t
 //   hinge           its objective P at w and the dual value D of alpha, both as 1 / sqrt(2 objective): for the squared
 //                   hinge that is what a margin is
+//   free bias       as the squared hinge, but the bias costs nothing: without slacks the best one is half-way between
+//                   the two sides
 //
-// A running average of w, which PDM's lower bound lives on, gained nothing here: visiting where it pays keeps w quiet.
+// A running average of w, which PDM's lower bound relies on, gained nothing here: visiting where it pays keeps w quiet.
 #pragma once
 
 #include <algorithm>
@@ -14,19 +16,15 @@
 #include <vector>
 
 #include "dynmargin/dual/dual_state.hpp"
+#include "dynmargin/perceptron/best_weights.hpp"
 #include "dynmargin/proof/witnesses.hpp"
-#include "dynmargin/solve/slack_repair.hpp"
 
 namespace dynmargin {
 
-class DualBounds {
+class DualBounds : public BestWeights<2> {  // w and the bias
  public:
-  DualBounds(const Problem& problem, std::size_t n_columns)
-      : members_(members_of(problem)), problem_(problem), w_(n_columns + 1) {
-    if (problem.hard_margin()) return;
-    penalties_.resize(whole_lanes(members_.size()));
-    for (std::size_t i = 0; i < members_.size(); ++i) penalties_[i] = problem.penalty(members_[i].row());
-  }
+  DualBounds(const PackedRows& packed, const Problem& problem)
+      : BestWeights(packed, problem), problem_(problem), w_(packed.n_columns + 1) {}
 
   // One read-only pass over all rows.
   template <class P>
@@ -36,18 +34,24 @@ class DualBounds {
     w.push_back(state.bias);
     for (double& c : w) c /= target;
     for (auto& scores : scores_) scores.resize(whole_lanes(members_.size()));
-    double smallest = std::numeric_limits<double>::infinity(), smallest_score = smallest, loss = 0;
+    // The smallest score of the positive and of the negative side, and the same with the extension.
+    constexpr double far = std::numeric_limits<double>::infinity();
+    std::array<double, 2> smallest{far, far}, extended{far, far};
+    double loss = 0;
     for (std::size_t i = 0; i < members_.size(); ++i) {
       const Member m = members_[i];
       const DualPattern& y = state.patterns[m.row()];
       const double score = patterns.dense_dot(w.data(), w.back(), y, m.side());
       scores_[0][i] = score;
-      scores_[1][i] = m.side() * problem_.rho;
-      smallest_score = std::min(smallest_score, score);
-      if (problem_.loss == Loss::hinge)
+      scores_[1][i] = problem_.free_bias ? m.side() : m.side() * problem_.rho;
+      double& low = smallest[m.negative()];
+      low = std::min(low, score);
+      if (problem_.loss == Loss::hinge) {
         loss += y.delta2 * std::max(0.0, 1 - score);
-      else
-        smallest = std::min(smallest, score + y.count / target * y.delta2);
+      } else {
+        double& extended_low = extended[m.negative()];
+        extended_low = std::min(extended_low, score + y.count / target * y.delta2);
+      }
     }
     if (problem_.loss == Loss::hinge) {
       const double primal = sums.dense2 / (target * target) / 2 + loss / target;
@@ -56,48 +60,55 @@ class DualBounds {
       if (value > margin_) take(w, value, 1);
       return {margin_, 1 / std::sqrt(2 * std::max(0.0, dual)), margin_};
     }
-    problem_.hard_margin() ? take_direction(w, smallest_score) : combine(w);
+    problem_.hard_margin() ? take_direction(w, smallest) : combine(w, bias_between(extended));
     const double norm = std::sqrt(sums.norm2());
-    return {margin_, norm / sums.t, smallest * target / norm};
+    return {margin_, norm / sums.t, smallest_of(extended) * target / norm};
   }
 
-  double margin() const { return margin_; }
   const std::vector<double>& w() const { return w_; }  // the bias last
-  double scale() const { return scale_; }
 
  private:
+  // The best bias to begin with, and the smallest score with it.
+  double bias_between(const std::array<double, 2>& smallest) const {
+    return problem_.free_bias ? (smallest[1] - smallest[0]) / 2 : 0;
+  }
+  double smallest_of(const std::array<double, 2>& smallest) const {
+    return problem_.free_bias ? (smallest[1] + smallest[0]) / 2 : std::min(smallest[0], smallest[1]);
+  }
+
   void take(const std::vector<double>& w, double margin, double scale) {
     w_ = w;
     margin_ = margin;
     scale_ = scale;
   }
 
-  void combine(const std::vector<double>& w) {
-    SlackRepair<2>::Gram gram{};
+  void combine(const std::vector<double>& w, double bias) {
+    Gram gram{};
     for (const double c : w) gram[0][0] += c * c;
     gram[0][1] = gram[1][0] = w.back();
-    gram[1][1] = 1;
-    const auto found = SlackRepair<2>(scores_, penalties_, gram).best({1.0, 0.0});
+    gram[1][1] = problem_.free_bias ? 0 : 1;
+    const auto found = Repair(scores_, penalties_, gram).best({1.0, bias});
     if (!(found.margin > margin_)) return;
-    take(w, found.margin, found.c == std::array<double, 2>{} ? 0 : 1);
-    if (scale_ == 0) return;  // where no weights are better than none, the direction is all there is
+    // Where no weights are better than none, the direction is all there is. With a free bias, no weights are a
+    // classifier like any other.
+    take(w, found.margin, found.c == Combined{} && !problem_.free_bias ? 0 : 1);
+    if (scale_ == 0) return;
     for (double& c : w_) c *= found.c[0];
     w_.back() += found.c[1];
   }
 
-  void take_direction(const std::vector<double>& w, double smallest_score) {
+  void take_direction(const std::vector<double>& w, const std::array<double, 2>& smallest) {
     double norm2 = 0;
     for (const double c : w) norm2 += c * c;
-    const double margin = smallest_score / std::sqrt(norm2);
-    if (norm2 > 0 && margin > margin_) take(w, margin, smallest_score > 0 ? 1 / smallest_score : 0);
+    const double score = smallest_of(smallest), margin = score / std::sqrt(norm2);
+    if (!(norm2 > 0 && margin > margin_)) return;
+    take(w, margin, score > 0 ? 1 / score : 0);
+    w_.back() += bias_between(smallest);
   }
 
-  std::vector<Member> members_;
   const Problem& problem_;
-  std::vector<double> penalties_;  // Delta_k^-2, and zeros up to whole lanes
-  SlackRepair<2>::Scores scores_;  // of w, of the bias
+  Repair::Scores scores_;  // of w, of the bias
   std::vector<double> w_;
-  double scale_ = 0, margin_ = -std::numeric_limits<double>::infinity();
 };
 
 }  // namespace dynmargin

@@ -36,7 +36,7 @@ class DualTrainer : public Run<Problem, GainSets, std::pair<std::int64_t, double
         near_(schedule.near * target_),
         tolerance_(tolerance * target_),
         state_(empty_dual_state(*packed_, *problem_, target_)),
-        bounds_(*problem_, packed_->n_columns),
+        bounds_(*packed_, *problem_),
         forecast_(epsilon, static_cast<double>(problem_->n_members())),
         certify_(certify) {}
 
@@ -73,11 +73,7 @@ class DualTrainer : public Run<Problem, GainSets, std::pair<std::int64_t, double
   void renew() {}
   double upper_bound() const { return std::numeric_limits<double>::infinity(); }
 
-  std::vector<double> dual_weights() const {
-    std::vector<double> alpha;
-    for (const DualPattern& y : state_.patterns) alpha.push_back(y.count);
-    return alpha;
-  }
+  std::vector<double> dual_weights() const { return counts_of(state_); }
 
   // MPU's dual weights are counts, unless they are bounded.
   Support support() const {

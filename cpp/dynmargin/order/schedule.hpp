@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "dynmargin/order/members.hpp"
-#include "dynmargin/order/order.hpp"
+#include "dynmargin/order/shuffle.hpp"
 
 namespace dynmargin {
 

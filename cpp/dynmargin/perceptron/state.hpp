@@ -81,8 +81,9 @@ Sums sums_of(const BasicState<Count>& a) {
   return sums;
 }
 
-inline std::vector<std::int64_t> counts_of(const State& a) {
-  std::vector<std::int64_t> n(a.patterns.size());
+template <class Count>
+std::vector<Count> counts_of(const BasicState<Count>& a) {
+  std::vector<Count> n(a.patterns.size());
   for (std::size_t k = 0; k < n.size(); ++k) n[k] = a.patterns[k].count;
   return n;
 }

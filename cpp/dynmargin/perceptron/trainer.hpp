@@ -139,7 +139,8 @@ class Trainer : public Presentation<Problem, std::pair<std::int64_t, std::int64_
       const double q = pattern.squared_norm;
       double lambda = single ? 1 : rule.multiplicity(p, q, a);
       if (share < 1) lambda = std::max(1.0, std::floor(share * lambda));
-      if (rule.infeasible(q)) return Event::infeasible;
+      if constexpr (requires { rule.infeasible(q); })
+        if (rule.infeasible(q)) return Event::infeasible;
       if (lambda > largest_count - a.t) return Event::exhausted;
       lambda = std::min(lambda, max_updates - a.t);
       patterns.add_to(w, bias, pattern, member.side() * lambda);
@@ -180,7 +181,8 @@ class Trainer : public Presentation<Problem, std::pair<std::int64_t, std::int64_
     if (sets_.full()) state_.totals.norm2 = sums_of(state_).norm2();
     if (over.full) renewal_.end();
     if (over.full && over.updated && mixing_) mix(rule);
-    if (over.full && rule.infeasible(state_.totals)) return Event::infeasible;
+    if constexpr (requires { rule.infeasible(state_.totals); })
+      if (over.full && rule.infeasible(state_.totals)) return Event::infeasible;
     return event_after(over, upper_bound(), [&] { return renews() && renewal_.may_help(full_passes_, state_); });
   }
 

@@ -8,8 +8,6 @@
 // directional margin exceeds b / ‖a‖ >= gamma_d / (2 + R²/b): up to half the best one, and with b = 0 only more than 0.
 #pragma once
 
-#include <cmath>
-
 #include "dynmargin/rules/totals.hpp"
 
 namespace dynmargin {
@@ -21,16 +19,8 @@ struct ConstantThreshold {
   double threshold(const Totals& /*a*/) const { return b; }
 
   double multiplicity(double p, double q, const Totals& /*a*/) const {
-    const double mu = (b - p) / q;
-    if (!(mu < largest_multiplicity)) return largest_multiplicity;
-    double lambda = std::floor(mu) + 1;
-    if (p + lambda * q <= b) ++lambda;  // the quotient is rounded; one step mends it either way
-    if (lambda > 1 && p + (lambda - 1) * q > b) --lambda;
-    return lambda;
+    return first_whole_beyond((b - p) / q, [&](double n) { return p + n * q <= b; });
   }
-
-  bool infeasible(double /*q*/) const { return false; }
-  bool infeasible(const Totals& /*a*/) const { return false; }
 };
 
 }  // namespace dynmargin

@@ -22,11 +22,7 @@ struct Parabola {
   double first_whole_beyond_root() const {
     const double root = std::sqrt(a1 * a1 + 4 * a2 * c);
     const double mu = a1 > 0 ? 2 * c / (a1 + root) : (root - a1) / (2 * a2);
-    if (!(mu < largest_multiplicity)) return largest_multiplicity;
-    double lambda = std::floor(mu) + 1;
-    if ((*this)(lambda) <= 0) ++lambda;  // the root is rounded; one step mends it either way
-    if (lambda > 1 && (*this)(lambda - 1) > 0) --lambda;
-    return lambda;
+    return first_whole_beyond(mu, [&](double n) { return (*this)(n) <= 0; });
   }
 };
 
@@ -48,9 +44,6 @@ struct DynamicMargin {
     if (g.a1 > 0 && g(lambda) > 0 && g(lambda - 1) <= 0 && lambda <= largest_multiplicity) return lambda;
     return g.first_whole_beyond_root();
   }
-
-  bool infeasible(double /*q*/) const { return false; }
-  bool infeasible(const Totals& /*a*/) const { return false; }
 };
 
 }  // namespace dynmargin

@@ -25,14 +25,8 @@ struct FixedMargin {
   double multiplicity(double p, double q, const Totals& a) const {
     const double D = std::max(0.0, q * a.norm2 - p * p);
     const double mu = (beta * std::sqrt(D / (q - beta * beta)) - p) / q;
-    if (!(mu < largest_multiplicity)) return largest_multiplicity;
-    double lambda = std::max(0.0, std::floor(mu)) + 1;
-    const auto misclassified_after = [&](double n) {
-      return p + n * q <= beta * std::sqrt(a.norm2 + n * (2 * p + n * q));
-    };
-    if (misclassified_after(lambda)) ++lambda;  // the root is rounded; one step mends it either way
-    if (lambda > 1 && !misclassified_after(lambda - 1)) --lambda;
-    return lambda;
+    return first_whole_beyond(mu,
+                              [&](double n) { return p + n * q <= beta * std::sqrt(a.norm2 + n * (2 * p + n * q)); });
   }
 
   bool infeasible(double q) const { return q <= beta * beta; }

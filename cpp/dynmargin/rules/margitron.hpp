@@ -43,9 +43,6 @@ struct MargitronUpdates {
   double multiplicity(double p, double q, const Totals& a) const {
     return smallest_multiplicity([&](double n) { return p + n * q <= b * std::pow(a.t + n, power); });
   }
-
-  bool infeasible(double /*q*/) const { return false; }
-  bool infeasible(const Totals& /*a*/) const { return false; }
 };
 
 struct MargitronNorm {
@@ -58,9 +55,6 @@ struct MargitronNorm {
     return smallest_multiplicity(
         [&](double n) { return p + n * q <= b * std::pow(std::max(0.0, a.norm2 + n * (2 * p + n * q)), power / 2); });
   }
-
-  bool infeasible(double /*q*/) const { return false; }
-  bool infeasible(const Totals& /*a*/) const { return false; }
 };
 
 }  // namespace dynmargin
