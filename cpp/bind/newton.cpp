@@ -4,6 +4,7 @@
 #include <nanobind/stl/shared_ptr.h>
 
 #include "arrays.hpp"
+#include "dynmargin/solve/portable_math.hpp"
 
 using namespace nb::literals;
 using namespace dynmargin;
@@ -50,4 +51,9 @@ void bind_newton(nb::module_& m) {
       "scores"_a, "penalties"_a, "norm2"_a,
       "The v >= 0 that minimises v² norm2 + sum penalties_k max(0, 1 - v scores_k)²; 0 where no weights are better "
       "than none.");
+
+  m.attr("MOST_HESSIAN_COLUMNS") = Newton::largest_hessian;
+  m.def("log", &portable::log, "x"_a, "The logarithm, the same on every machine.");
+  m.def("exp", &portable::exp, "x"_a, "The exponential, the same on every machine.");
+  m.def("pow", &portable::pow, "x"_a, "p"_a, "x^p for x >= 0, the same on every machine.");
 }

@@ -9,6 +9,8 @@ when the margin is soft; epsilon is the accuracy. Bounds that a float cannot hol
 import math
 from collections.abc import Callable
 
+from . import _core  # its powers are the same on every machine
+
 
 def _exp(logarithm: float) -> float:
     return math.exp(logarithm) if logarithm < 709 else math.inf
@@ -75,7 +77,7 @@ def pdm_update_bound(R: float, gamma_d: float, epsilon: float) -> float:
     if epsilon == 0.5:
         return (1 + 1 / math.e) * K * math.log((1 + math.e) * K)
     t0 = epsilon * (3 - 2 * epsilon) / (2 * epsilon - 1) * K
-    return t0 * (1 - 2 * (1 - epsilon) * math.pow(t0, 1 - 2 * epsilon))
+    return t0 * (1 - 2 * (1 - epsilon) * _core.pow(t0, 1 - 2 * epsilon))
 
 
 def successive_log_bound(N: float, alpha_N: float, K: float, epsilon: float) -> float:
@@ -186,11 +188,11 @@ def margitron_threshold(R: float, gamma_bound: float, epsilon: float, growth: st
         return 0.0  # the classical perceptron
     if growth == "updates":
         rest = 1 / (1 - e) - 1 / (1 - e / 2)
-        return math.pow(R**2 / rest, e) * math.pow((1 - e / 2) * gamma_bound**2, 1 - e)
+        return _core.pow(R**2 / rest, e) * _core.pow((1 - e / 2) * gamma_bound**2, 1 - e)
     s = 2 * (1 - e) / (2 - e)
     wanted = e / (2 - e)
-    N = _first(lambda N: _lower_order(N / gamma_bound, R, gamma_bound, s) <= wanted * N ** (2 - s), R)
-    return (1 - e) * gamma_bound * math.pow(N, 1 - s)
+    N = _first(lambda N: _lower_order(N / gamma_bound, R, gamma_bound, s) <= wanted * _core.pow(N, 2 - s), R)
+    return (1 - e) * gamma_bound * _core.pow(N, 1 - s)
 
 
 def margitron_update_bound(R: float, gamma_d: float, b: float, epsilon: float, growth: str = "updates") -> float:
@@ -213,13 +215,13 @@ def margitron_update_bound(R: float, gamma_d: float, b: float, epsilon: float, g
     if growth == "updates":
         return _first(lambda t: gamma_d**2 * t > R**2 + b * t ** (1 - e) / (1 - e / 2), 1.0)
     s = 2 * (1 - e) / (2 - e)
-    return _first(lambda t: (gamma_d * t) ** (2 - s) > (2 - s) * b * t + _lower_order(t, R, gamma_d, s), 1.0)
+    return _first(lambda t: _core.pow(gamma_d * t, 2 - s) > (2 - s) * b * t + _lower_order(t, R, gamma_d, s), 1.0)
 
 
 def _lower_order(t: float, R: float, gamma_d: float, s: float) -> float:
     """Bound what R² adds to ‖a‖^(2-s) in t updates, for the margitron whose threshold is a power of ‖a‖."""
-    powers = 1 + (math.pow(t, 1 - s) - 1) / (1 - s)  # at least the sum of k^-s up to t
-    return (2 - s) / 2 * R**2 * math.pow(gamma_d, -s) * powers + math.pow(R, 2 - s)
+    powers = 1 + (_core.pow(t, 1 - s) - 1) / (1 - s)  # at least the sum of k^-s up to t
+    return (2 - s) / 2 * R**2 * _core.pow(gamma_d, -s) * powers + _core.pow(R, 2 - s)
 
 
 def _first(holds: Callable[[float], bool], start: float) -> float:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from reference.presentation import Run
-from reference.rules import Rule
+from reference.rules import Rule, portable_power
 
 
 class RescalingRun(Run):
@@ -69,9 +69,9 @@ class MistakeControlled(Rule):
     R: float
 
     def threshold(self, u, t):
-        return self.beta / max(1, t) ** self.power
+        return self.beta / portable_power(max(1, t), self.power)
 
     def step(self, u, t, y):
-        rate = self.eta / max(1, t) ** self.zeta / self.R
+        rate = self.eta / portable_power(max(1, t), self.zeta) / self.R
         length = np.linalg.norm(u + rate * y)
         return 1 / length, rate / length

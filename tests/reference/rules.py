@@ -1,9 +1,10 @@
 """The misclassification conditions of the paper."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
+
+from dynmargin._core import pow as portable_power  # the C library's differ from one machine to another
 
 
 class Rule:
@@ -56,7 +57,7 @@ class MargitronUpdates(ConstantThreshold):
     power: float
 
     def threshold(self, a, t):
-        return self.b * math.pow(t, self.power)
+        return self.b * portable_power(t, self.power)
 
 
 @dataclass
@@ -66,4 +67,4 @@ class MargitronNorm(ConstantThreshold):
     power: float
 
     def threshold(self, a, t):
-        return self.b * math.pow(a @ a, self.power / 2)
+        return self.b * portable_power(a @ a, self.power / 2)

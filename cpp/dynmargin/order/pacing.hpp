@@ -10,6 +10,8 @@
 #include <deque>
 #include <limits>
 
+#include "dynmargin/solve/portable_math.hpp"
+
 namespace dynmargin {
 
 // For the perceptrons, which know their upper bound after every pass, and for decomposition. If the gap goes on falling
@@ -59,9 +61,9 @@ class Projection {
     const auto [then, gap_then] = recent_.front();
     const auto [now, gap] = recent_.back();
     if (!(0 < then && then < now && 0 < gap && gap < gap_then && gap_then < never)) return never;
-    const double power = std::log(gap_then / gap) / std::log(now / then);
-    const double logarithm = std::log(now) + std::log(gap / epsilon_) / power;
-    return logarithm < 700 ? std::exp(logarithm) : never;
+    const double power = portable::log(gap_then / gap) / portable::log(now / then);
+    const double logarithm = portable::log(now) + portable::log(gap / epsilon_) / power;
+    return logarithm < 700 ? portable::exp(logarithm) : never;
   }
 
   double epsilon_, rows_;
@@ -81,7 +83,7 @@ class Forecast {
 
   // An estimate from a full pass that began at `visits`.
   void glimpse(double visits, double estimate) {
-    rate_ = std::log(last_estimate_ / estimate) / (visits - last_visits_);
+    rate_ = portable::log(last_estimate_ / estimate) / (visits - last_visits_);
     last_visits_ = visits;
     last_estimate_ = estimate;
     expect(visits, estimate / 2, 0);  // the pass itself and slack repair bring the gap down to about half
@@ -99,7 +101,7 @@ class Forecast {
   static constexpr double seldom = 20;  // visits per row between checks when there is no hope: the run can be watched
 
   void expect(double visits, double gap, double least) {
-    const double wait = rate_ > 0 && gap > epsilon_ ? std::log(gap / epsilon_) / rate_
+    const double wait = rate_ > 0 && gap > epsilon_ ? portable::log(gap / epsilon_) / rate_
                         : gap > epsilon_            ? seldom * rows_
                                                     : 0;
     next_check_ = std::min(latest_, visits + std::max(wait, least));

@@ -14,6 +14,7 @@
 #include <cmath>
 
 #include "dynmargin/rules/totals.hpp"
+#include "dynmargin/solve/portable_math.hpp"
 
 namespace dynmargin {
 
@@ -38,10 +39,10 @@ struct MargitronUpdates {
   double b, power;  // power = 1 - e
 
   double score(double p, const Totals& /*a*/) const { return p; }
-  double threshold(const Totals& a) const { return b * std::pow(a.t, power); }
+  double threshold(const Totals& a) const { return b * portable::pow(a.t, power); }
 
   double multiplicity(double p, double q, const Totals& a) const {
-    return smallest_multiplicity([&](double n) { return p + n * q <= b * std::pow(a.t + n, power); });
+    return smallest_multiplicity([&](double n) { return p + n * q <= b * portable::pow(a.t + n, power); });
   }
 };
 
@@ -49,11 +50,12 @@ struct MargitronNorm {
   double b, power;  // power = s
 
   double score(double p, const Totals& /*a*/) const { return p; }
-  double threshold(const Totals& a) const { return b * std::pow(std::max(0.0, a.norm2), power / 2); }
+  double threshold(const Totals& a) const { return b * portable::pow(std::max(0.0, a.norm2), power / 2); }
 
   double multiplicity(double p, double q, const Totals& a) const {
-    return smallest_multiplicity(
-        [&](double n) { return p + n * q <= b * std::pow(std::max(0.0, a.norm2 + n * (2 * p + n * q)), power / 2); });
+    return smallest_multiplicity([&](double n) {
+      return p + n * q <= b * portable::pow(std::max(0.0, a.norm2 + n * (2 * p + n * q)), power / 2);
+    });
   }
 };
 

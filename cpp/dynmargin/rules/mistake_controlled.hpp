@@ -13,16 +13,17 @@
 #include <cmath>
 
 #include "dynmargin/rules/totals.hpp"
+#include "dynmargin/solve/portable_math.hpp"
 
 namespace dynmargin {
 
 struct MistakeControlled {
   double beta, power, eta, zeta, R;
 
-  double threshold(const Totals& a) const { return beta / std::pow(t(a), power); }
+  double threshold(const Totals& a) const { return beta / portable::pow(t(a), power); }
 
   Step step(double p, double q, const Totals& a) const {
-    const double rate = eta / (R * std::pow(t(a), zeta));
+    const double rate = eta / (R * portable::pow(t(a), zeta));
     const double norm = std::sqrt(std::max(0.0, a.norm2 + rate * (2 * p + rate * q)));
     if (!(norm > 0)) return {1, rate, 0};
     return {1 / norm, rate / norm, 1};

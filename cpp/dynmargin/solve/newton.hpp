@@ -27,7 +27,7 @@ namespace dynmargin {
 
 class Newton {
  public:
-  // Up to so many coordinates the Hessian is formed and solved with; conjugate gradients beyond.
+  // Up to this many features the Hessian is formed and solved with; conjugate gradients beyond.
   static constexpr std::size_t largest_hessian = 2000;
 
   // `scale` multiplies the penalties: on a subset of the rows it makes up for those that are not there.
@@ -58,7 +58,8 @@ class Newton {
 
   // One step: to the lowest point in the plane of w and Newton's direction.
   void step() {
-    const std::vector<double> direction = w_.size() <= largest_hessian ? exact_direction() : approximate_direction();
+    const std::vector<double> direction =
+        w_.size() <= largest_hessian + 1 ? exact_direction() : approximate_direction();
     multiply(direction, scores_[1]);
     SlackRepair<2>::Gram gram{};
     for (std::size_t j = 0; j < w_.size(); ++j) {

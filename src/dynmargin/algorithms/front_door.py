@@ -4,15 +4,14 @@ The unit is one non-zero worked on in a pass. The constants come from times to a
 the benchmark; being wrong costs time, never the proof.
 """
 
-import math
 from dataclasses import replace
 
+from .. import _core
 from ..problem.packed import PackedProblem
 from ..training.request import Request
 from ..training.result import Result
 from .registry import find
 
-MOST_NEWTON_COLUMNS = 2000  # beyond, Newton's method needs conjugate gradients
 NEWTON_PASSES = 12.0  # over all rows, the start on a subset included
 NEWTON_SOLVES = 1.0  # of d unknowns, all together: this many times d³
 DCD_PASSES = 8.0  # and one more for every unit of stiffness; all that again for each factor of 100 in the gap
@@ -32,10 +31,10 @@ def choose(problem: PackedProblem, epsilon: float) -> tuple[str, str]:
         if rows > TALL * columns and epsilon >= FINEST_FOR_PDM:
             return "pdm", "the margin is hard, and there are many rows per feature"
         return "dcd", "the margin is hard"
-    if columns > MOST_NEWTON_COLUMNS:
-        return "dcd", f"{columns} features, more than {MOST_NEWTON_COLUMNS}"
+    if columns > _core.MOST_HESSIAN_COLUMNS:  # beyond, Newton's method needs conjugate gradients
+        return "dcd", f"{columns} features, more than {_core.MOST_HESSIAN_COLUMNS}"
     newton = nonzeros * (NEWTON_PASSES + nonzeros / rows / 4) + NEWTON_SOLVES * columns**3
-    passes = (DCD_PASSES + problem.stiffness) * max(1.0, -math.log(epsilon, 100))
+    passes = (DCD_PASSES + problem.stiffness) * max(1.0, -_core.log(epsilon) / _core.log(100))
     dcd = (nonzeros + VISIT * rows) * passes
     comparison = f"about {newton:.1g} steps of work by newton, {dcd:.1g} by dcd"
     return ("newton" if newton < dcd else "dcd"), comparison

@@ -7,7 +7,7 @@ a coarse accuracy, check the bounds, take a finer one.
 """
 
 from collections.abc import Iterator
-from math import inf, log, sqrt
+from math import inf, sqrt
 from typing import Literal
 
 from .. import _core
@@ -70,12 +70,12 @@ def bootstrapped_rules(trainer: _core.Trainer, R: float, request: Request, growt
         if request.stop == "convergence" and bounds.directional_margin >= (1 - request.epsilon) * bounds.upper_bound:
             return
         known_up_to = bounds.upper_bound / bounds.margin if bounds.margin > 0 else inf
-        finer = min(accuracy / 2, log(known_up_to))
+        finer = min(accuracy / 2, _core.log(known_up_to))
         accuracy = max(finer, request.epsilon) if accuracy > request.epsilon else accuracy / 2
         b = margitron_threshold(R, min(bounds.upper_bound, R), accuracy, growth)
         norm = sqrt(trainer.norm2)
         if growth == "updates":
-            allowed = (1 - accuracy / 2) * (norm / t) ** 2 * t**accuracy
+            allowed = (1 - accuracy / 2) * (norm / t) ** 2 * _core.pow(t, accuracy)
         else:
-            allowed = (1 - accuracy / 2) * norm / t * norm ** (accuracy / (2 - accuracy))
+            allowed = (1 - accuracy / 2) * norm / t * _core.pow(norm, accuracy / (2 - accuracy))
         yield margitron_rule(max(b, allowed), accuracy, growth)
