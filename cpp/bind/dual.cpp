@@ -11,8 +11,12 @@ void bind_dual(nb::module_& m) {
 
   nb::class_<MarginUnlearning>(m, "MarginUnlearning", "MPU's step.")
       .def(
-          "__init__", [](MarginUnlearning* self, double b, double db) { new (self) MarginUnlearning{b, db}; }, "b"_a,
-          "db"_a)
+          "__init__",
+          [](MarginUnlearning* self, double b, double db) {
+            if (!(b >= 0 && db > 0 && std::isfinite(b + db))) throw std::invalid_argument("b and db must be positive");
+            new (self) MarginUnlearning{b, db};
+          },
+          "b"_a, "db"_a)
       .def_prop_ro("target", &MarginUnlearning::target);
 
   nb::class_<GainSchedule>(m, "GainSchedule", "In which order patterns are visited: where a visit gains most.")

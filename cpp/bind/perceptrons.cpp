@@ -41,6 +41,10 @@ void bind_perceptrons(nb::module_& m) {
           "__init__",
           [](Schedule* self, std::array<int, 3> rounds, std::array<double, 2> widths, double first_width, bool single,
              bool shuffle, bool balanced, double inner_passes, bool mixing, bool renewal) {
+            for (const int n : rounds)
+              if (n < 0) throw std::invalid_argument("rounds must not be negative");
+            for (const double number : {widths[0], widths[1], first_width, inner_passes})
+              if (!(number > 0)) throw std::invalid_argument("widths and inner_passes must be positive");
             new (self) Schedule{rounds, widths, first_width, single, shuffle, balanced, inner_passes, mixing, renewal};
           },
           "rounds"_a, "widths"_a, "first_width"_a, "single_updates_first"_a, "shuffle_active_sets"_a, "balanced"_a,

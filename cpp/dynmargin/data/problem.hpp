@@ -34,6 +34,8 @@ struct Problem {
       throw std::invalid_argument("C must be finite for both classes or for neither");
     if (loss == Loss::hinge && hard_margin())
       throw std::invalid_argument("the hinge needs a finite C; without slacks both losses are the same");
+    for (const int side : sides)
+      if (side < -1 || side > 1) throw std::invalid_argument("a side is none of -1, 0 and 1");
     for (std::size_t k = 0; k < sample_weight.size(); ++k)
       if (sides[k] != 0) require_cost(sample_weight[k] * (sides[k] > 0 ? C_positive : C_negative));
   }

@@ -48,6 +48,24 @@ struct OnlineSums {
   bool keep_counts = true;
   std::vector<std::uint64_t> keys;   // of the rows with a count,
   std::vector<std::int64_t> counts;  // and the counts; the only part that grows
+
+  // Refuses sums that no stream can have left: a stored state may be damaged.
+  void require_valid() const {
+    const auto finite = [](const std::vector<double>& v) {
+      return std::all_of(v.begin(), v.end(), [](double c) { return std::isfinite(c); });
+    };
+    bool valid = w.size() == moment.size() && finite(w) && finite(moment) && keys.size() == counts.size() &&
+                 (keep_counts || keys.empty()) && totals.t == std::floor(totals.t) && totals.t <= largest_count &&
+                 std::abs(static_cast<double>(signed_t)) <= totals.t && since_fresh >= 0 && std::isfinite(bias_moment);
+    for (const double number : {rho, totals.t, totals.norm2, extended, gross, additions, rows_seen})
+      valid &= number >= 0 && std::isfinite(number);
+    double counted = 0;
+    for (const std::int64_t count : counts) {
+      valid &= count > 0 && static_cast<double>(count) <= totals.t;
+      counted += static_cast<double>(count);
+    }
+    if (!valid || counted > totals.t) throw std::invalid_argument("the state of the stream is damaged");
+  }
 };
 
 class OnlineState {
@@ -58,7 +76,7 @@ class OnlineState {
     sums_.moment.resize(n_columns);
     sums_.keep_counts = keep_counts;
   }
-  explicit OnlineState(OnlineSums sums) : sums_(std::move(sums)) {}
+  explicit OnlineState(OnlineSums sums) : sums_(std::move(sums)) { sums_.require_valid(); }
 
   const OnlineSums& sums() const { return sums_; }
 
