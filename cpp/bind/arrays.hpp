@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "dynmargin/data/rows.hpp"
+#include "dynmargin/data/packed_rows.hpp"
 
 namespace nb = nanobind;
 

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "dynmargin/data/rows.hpp"
+#include "dynmargin/data/packed_rows.hpp"
 
 namespace dynmargin {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "dynmargin/data/rows.hpp"
+#include "dynmargin/data/packed_rows.hpp"
 
 namespace dynmargin {
 

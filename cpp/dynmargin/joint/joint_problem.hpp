@@ -14,8 +14,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "dynmargin/data/packed_rows.hpp"
 #include "dynmargin/data/problem.hpp"
-#include "dynmargin/data/rows.hpp"
 
 namespace dynmargin {
 

@@ -10,7 +10,7 @@
 #include <limits>
 #include <vector>
 
-#include "dynmargin/data/rows.hpp"
+#include "dynmargin/data/packed_rows.hpp"
 #include "dynmargin/order/members.hpp"
 #include "dynmargin/rules/totals.hpp"
 #include "dynmargin/solve/slack_repair.hpp"

@@ -8,21 +8,23 @@ namespace dynmargin {
 
 inline constexpr std::size_t n_lanes = 4;
 
-// Two and two, because that is what every 64-bit CPU has; where the compiler knows no vectors, an array will do.
+struct TwoDoubles {
+  double lane[2] = {};
+  double operator[](std::size_t i) const { return lane[i]; }
+  friend TwoDoubles operator+(TwoDoubles a, TwoDoubles b) { return {a[0] + b[0], a[1] + b[1]}; }
+  friend TwoDoubles operator-(TwoDoubles a) { return {-a[0], -a[1]}; }
+  friend TwoDoubles operator-(TwoDoubles a, TwoDoubles b) { return {a[0] - b[0], a[1] - b[1]}; }
+  friend TwoDoubles operator*(TwoDoubles a, TwoDoubles b) { return {a[0] * b[0], a[1] * b[1]}; }
+  friend TwoDoubles operator*(TwoDoubles a, double b) { return {a[0] * b, a[1] * b}; }
+  TwoDoubles& operator+=(TwoDoubles b) { return *this = *this + b; }
+};
+
+// Two and two, because that is what every 64-bit CPU has; where the compiler knows no vectors, an array is enough.
 #if defined(__GNUC__) || defined(__clang__)
 using Half = double __attribute__((vector_size(2 * sizeof(double))));
 inline Half where_positive(Half condition, Half value) { return condition > 0.0 ? value : Half{}; }
 #else
-struct Half {
-  double lane[2] = {};
-  double operator[](std::size_t i) const { return lane[i]; }
-  friend Half operator+(Half a, Half b) { return {a[0] + b[0], a[1] + b[1]}; }
-  friend Half operator-(Half a) { return {-a[0], -a[1]}; }
-  friend Half operator-(Half a, Half b) { return {a[0] - b[0], a[1] - b[1]}; }
-  friend Half operator*(Half a, Half b) { return {a[0] * b[0], a[1] * b[1]}; }
-  friend Half operator*(Half a, double b) { return {a[0] * b, a[1] * b}; }
-  Half& operator+=(Half b) { return *this = *this + b; }
-};
+using Half = TwoDoubles;
 inline Half where_positive(Half condition, Half value) {
   return {condition[0] > 0 ? value[0] : 0.0, condition[1] > 0 ? value[1] : 0.0};
 }

@@ -1,0 +1,75 @@
+// Dense rows, one after the other.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "dynmargin/data/matrix_view.hpp"
+#include "dynmargin/data/row_products.hpp"
+
+namespace dynmargin {
+
+template <class Value>
+class DenseRows : public RowProducts<DenseRows<Value>> {
+ public:
+  static constexpr bool all_ones = false;
+
+  DenseRows(std::int64_t n_rows, std::int64_t n_columns) : n_columns_(n_columns) {
+    values_.reserve(n_rows * n_columns);
+  }
+
+  std::uint64_t start(std::size_t k) const { return k * n_columns_; }
+
+  void append(std::span<const Entry> entries) {
+    const std::size_t start = values_.size();
+    values_.resize(start + n_columns_);
+    for (const Entry& e : entries) values_[start + e.column] = static_cast<Value>(e.value);
+  }
+
+  struct Row {
+    const Value* values;
+    std::size_t length;
+    std::size_t column(std::size_t i) const { return i; }
+    template <class Factor>
+    Factor times(std::size_t i, Factor factor) const {
+      return factor * static_cast<double>(values[i]);
+    }
+  };
+  Row row(std::uint64_t start) const { return {values_.data() + start, n_columns_}; }
+
+  // Four rows at a time, so that H, which may not fit into the cache, is gone through a quarter as often.
+  void add_outers_to(double* H, std::size_t stride, std::span<const WeightedRow> rows, double rho) const {
+    constexpr std::size_t together = 4;
+    std::vector<double> x(together * stride);  // rows [x, rho]; those that are missing at the end have factor 0
+    for (std::size_t begin = 0; begin < rows.size(); begin += together) {
+      std::array<double, together> factors{};
+      for (std::size_t r = 0; r < together && begin + r < rows.size(); ++r) {
+        factors[r] = rows[begin + r].factor;
+        std::copy_n(values_.data() + rows[begin + r].start, n_columns_, x.data() + r * stride);
+        x[r * stride + n_columns_] = rho;
+      }
+      const double *x0 = x.data(), *x1 = x0 + stride, *x2 = x1 + stride, *x3 = x2 + stride;
+      for (std::size_t i = 0; i < stride; ++i) {
+        double* const line = H + i * stride;
+        const double s0 = factors[0] * x0[i], s1 = factors[1] * x1[i], s2 = factors[2] * x2[i], s3 = factors[3] * x3[i];
+        for (std::size_t j = i; j < stride; ++j) line[j] += (s0 * x0[j] + s1 * x1[j]) + (s2 * x2[j] + s3 * x3[j]);
+      }
+    }
+  }
+
+  void prefetch_row(std::uint64_t start) const {
+    prefetch_lines(values_.data() + start, std::min<std::size_t>(n_columns_ * sizeof(Value), 512));
+  }
+
+  std::size_t bytes() const { return values_.capacity() * sizeof(Value); }
+
+ private:
+  std::size_t n_columns_;
+  std::vector<Value> values_;
+};
+
+}  // namespace dynmargin

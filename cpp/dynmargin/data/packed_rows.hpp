@@ -1,0 +1,147 @@
+// The rows x_k, packed one after the other: the only copy of the data that is made, shared by all classes.
+//
+// The layout follows from the values, not from the container they came in, so dense and CSR input with the same
+// values give the same result bit for bit. Values are kept as float32 when that loses nothing, columns as 16 bits when
+// there are few: memory traffic is the cost of a visit.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "dynmargin/data/dense_rows.hpp"
+#include "dynmargin/data/digest.hpp"
+#include "dynmargin/data/sparse_rows.hpp"
+
+namespace dynmargin {
+
+using AnyRows =
+    std::variant<SparseRows<Ones, std::uint16_t>, SparseRows<Ones, std::uint32_t>, SparseRows<float, std::uint16_t>,
+                 SparseRows<float, std::uint32_t>, SparseRows<double, std::uint16_t>, SparseRows<double, std::uint32_t>,
+                 DenseRows<float>, DenseRows<double>>;
+
+// What packing needs to know beforehand to choose the layout.
+struct Survey {
+  std::int64_t n_stored = 0;     // non-zeros (with repetitions)
+  bool float32_is_exact = true;  // every value survives the trip through float32
+  bool all_ones = true;          // every non-zero is 1, and no row stores a column twice (two ones make a two) or in
+                                 // falling order, which is not looked into further
+};
+
+template <class View>
+Survey survey(const View& view) {
+  Survey found;
+  for (std::int64_t k = 0; k < view.n_rows; ++k) {
+    std::int64_t cells = 0, nonzeros = 0, ones = 0, falls = 0, inexact = 0, last = -1;
+    view.for_each_cell(k, [&](std::int64_t column, double value) {  // counted without a branch
+      ++cells;
+      nonzeros += value != 0;
+      ones += value == 1;
+      falls += column <= last;
+      last = column;
+      if constexpr (!View::is_float32)
+        inexact += !(std::abs(value) <= std::numeric_limits<float>::max() &&
+                     static_cast<double>(static_cast<float>(value)) == value);
+    });
+    found.n_stored += View::is_sparse ? cells : nonzeros;
+    found.all_ones &= ones == nonzeros && falls == 0;
+    found.float32_is_exact &= inexact == 0;
+    if constexpr (View::is_sparse)  // where the number of values is known, there is no more to learn
+      if (!found.all_ones && (View::is_float32 || !found.float32_is_exact)) {
+        found.n_stored = view.starts[view.n_rows];
+        break;
+      }
+  }
+  return found;
+}
+
+struct PackedRows {
+  AnyRows rows;
+  std::int64_t n_rows, n_columns;
+  std::vector<double> squared_norms;  // ‖x_k‖²
+  std::vector<std::uint64_t> digests;
+  std::int64_t n_nonzeros = 0;
+
+  std::uint64_t start(std::size_t k) const {
+    return std::visit([&](const auto& packed) { return packed.start(k); }, rows);
+  }
+};
+
+// Two partial sums, which overlap.
+inline double squared_norm(std::span<const Entry> entries) {
+  double even = 0, odd = 0;
+  std::size_t i = 0;
+  for (; i + 2 <= entries.size(); i += 2) {
+    even += entries[i].value * entries[i].value;
+    odd += entries[i + 1].value * entries[i + 1].value;
+  }
+  if (i < entries.size()) even += entries[i].value * entries[i].value;
+  return even + odd;
+}
+
+template <class Rows, class View>
+PackedRows pack_as(Rows rows, const View& view) {
+  PackedRows packed{std::move(rows), view.n_rows, view.n_columns, {}, {}, 0};
+  packed.squared_norms.reserve(view.n_rows);
+  packed.digests.reserve(view.n_rows);
+  std::vector<Entry> room;
+  Rows& target = std::get<Rows>(packed.rows);
+  for (std::int64_t k = 0; k < view.n_rows; ++k) {
+    const std::span<const Entry> entries = read_row(view, k, room);
+    target.append(entries);
+    const double norm2 = Rows::all_ones ? static_cast<double>(entries.size()) : squared_norm(entries);
+    if (!std::isfinite(norm2))
+      throw std::invalid_argument("the squared length of row " + std::to_string(k) +
+                                  " is not a finite number; scale the features");
+    packed.squared_norms.push_back(norm2);
+    packed.digests.push_back(digest_row(entries));
+    packed.n_nonzeros += static_cast<std::int64_t>(entries.size());
+  }
+  return packed;
+}
+
+template <class View>
+std::int64_t count_nonzeros(const View& view) {
+  std::int64_t count = 0;
+  std::vector<Entry> room;
+  for (std::int64_t k = 0; k < view.n_rows; ++k) count += static_cast<std::int64_t>(read_row(view, k, room).size());
+  return count;
+}
+
+template <class Value, class View>
+PackedRows pack_values_as(const Survey& found, const View& view) {
+  const bool short_columns = view.n_columns <= std::numeric_limits<std::uint16_t>::max();
+  const double column_bytes = short_columns ? sizeof(std::uint16_t) : sizeof(std::uint32_t);
+  const double value_bytes = std::is_same_v<Value, Ones> ? 0 : sizeof(Value);
+  const auto sparse_bytes = [&](std::int64_t n) { return n * (value_bytes + column_bytes) + view.n_rows * 12.0; };
+  using Cell = std::conditional_t<std::is_same_v<Value, double>, double, float>;
+  const double dense_bytes = static_cast<double>(view.n_rows) * view.n_columns * sizeof(Cell);
+  // Repetitions and stored zeros must not decide.
+  if (dense_bytes <= sparse_bytes(found.n_stored) &&
+      (!View::is_sparse || dense_bytes <= sparse_bytes(count_nonzeros(view))))
+    return pack_as(DenseRows<Cell>(view.n_rows, view.n_columns), view);
+  if (short_columns) return pack_as(SparseRows<Value, std::uint16_t>(view.n_rows, found.n_stored), view);
+  return pack_as(SparseRows<Value, std::uint32_t>(view.n_rows, found.n_stored), view);
+}
+
+inline PackedRows pack(const MatrixView& matrix) {
+  return std::visit(
+      [](const auto& view) {
+        constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+        if (view.n_rows > most || view.n_columns > most)
+          throw std::invalid_argument("at most 2**31 - 1 rows and columns can be packed");
+        const Survey found = survey(view);
+        if (found.all_ones) return pack_values_as<Ones>(found, view);
+        return found.float32_is_exact ? pack_values_as<float>(found, view) : pack_values_as<double>(found, view);
+      },
+      matrix);
+}
+
+}  // namespace dynmargin

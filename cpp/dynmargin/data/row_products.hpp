@@ -1,0 +1,83 @@
+// Products of rows with vectors, the same for every layout, and memory that is fetched ahead.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "dynmargin/solve/lanes.hpp"
+
+namespace dynmargin {
+
+inline void prefetch(const void* address) {
+#if defined(__GNUC__) || defined(__clang__)
+  __builtin_prefetch(address);
+#else
+  (void)address;
+#endif
+}
+
+// The first lines of a row; the CPU follows by itself. Too few cost a seventh of the time on 50,000 dense rows of 20
+// columns, too many a tenth on rows of thousands.
+inline void prefetch_lines(const void* begin, std::size_t bytes) {
+  constexpr std::size_t line = 64;
+  for (std::size_t offset = 0; offset < bytes; offset += line) prefetch(static_cast<const std::byte*>(begin) + offset);
+}
+
+// A term of a weighted sum over rows.
+struct WeightedRow {
+  std::uint64_t start;
+  double factor;
+};
+
+// `Layout` gives a row by where it starts: its length, the column of its i-th entry, and the entry times a factor.
+template <class Layout>
+class RowProducts {
+ public:
+  // Four partial sums in a fixed order: the result is the same on every machine, and the additions overlap. Two at a
+  // time where there are products to be made; to bring entries together for additions alone does not pay.
+  double dot(std::uint64_t start, const double* w) const {
+    const auto row = layout().row(start);
+    const auto product = [&](auto i) { return row.times(i, w[row.column(i)]); };
+    using Pair = std::conditional_t<Layout::all_ones, TwoDoubles, Half>;
+    Pair low{}, high{};
+    decltype(row.length) i = 0;
+    for (; i + 4 <= row.length; i += 4) {
+      low += Pair{product(i), product(i + 1)};
+      high += Pair{product(i + 2), product(i + 3)};
+    }
+    if (row.length & 2) low += Pair{product(i), product(i + 1)}, i += 2;
+    if (row.length & 1) high += Pair{product(i), 0};
+    return (low[0] + low[1]) + (high[0] + high[1]);
+  }
+
+  // Two dot products for little more than one: each column is looked up once for both.
+  Half dot_both(std::uint64_t start, const Half* w) const {
+    const auto row = layout().row(start);
+    Half even{}, odd{};
+    decltype(row.length) i = 0;
+    for (; i + 2 <= row.length; i += 2) {
+      even += row.times(i, w[row.column(i)]);
+      odd += row.times(i + 1, w[row.column(i + 1)]);
+    }
+    if (i < row.length) even += row.times(i, w[row.column(i)]);
+    return even + odd;
+  }
+
+  void add_to(double* w, std::uint64_t start, double factor) const {
+    const auto row = layout().row(start);
+    for (decltype(row.length) i = 0; i < row.length; ++i) w[row.column(i)] += row.times(i, factor);
+  }
+
+  // f(column, value) for every entry.
+  template <class F>
+  void for_each(std::uint64_t start, const F& f) const {
+    const auto row = layout().row(start);
+    for (decltype(row.length) i = 0; i < row.length; ++i) f(row.column(i), row.times(i, 1.0));
+  }
+
+ private:
+  const Layout& layout() const { return static_cast<const Layout&>(*this); }
+};
+
+}  // namespace dynmargin
