@@ -4,7 +4,6 @@
 #include <memory>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "dynmargin/order/pacing.hpp"
 #include "dynmargin/order/run.hpp"

@@ -13,7 +13,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <utility>
 #include <variant>
@@ -78,17 +77,23 @@ class Newton {
   }
 
  private:
+  // f(i, rows, start) for every member: its place, and where its row is.
+  template <class F>
+  void for_each_member(const F& f) const {
+    std::visit(
+        [&](const auto& rows) {
+          for (std::size_t i = 0; i < members_.size(); ++i) f(i, rows, rows.start(members_[i]));
+        },
+        packed_->rows);
+  }
+
   // out_i = v.ybar_k
   void multiply(const std::vector<double>& v, std::vector<double>& out) const {
     const double bias = problem_->rho * v.back();
-    std::visit(
-        [&](const auto& rows) {
-          for (std::size_t i = 0; i < members_.size(); ++i) {
-            const double score = rows.dot(rows.start(members_[i]), v.data()) + bias;
-            out[i] = problem_->sides[members_[i]] > 0 ? score : -score;
-          }
-        },
-        packed_->rows);
+    for_each_member([&](std::size_t i, const auto& rows, std::uint64_t start) {
+      const double score = rows.dot(start, v.data()) + bias;
+      out[i] = problem_->sides[members_[i]] > 0 ? score : -score;
+    });
   }
 
   // -H^-1 g. The Hessian is kept: only rows that have become active or inactive since the last step are added or taken
@@ -96,18 +101,14 @@ class Newton {
   std::vector<double> exact_direction() {
     const std::size_t n = w_.size();
     upper_.resize(n * n);
-    std::visit(
-        [&](const auto& rows) {
-          std::vector<WeightedRow> changed;
-          for (std::size_t i = 0; i < members_.size(); ++i) {
-            const char now = scores_[0][i] < 1;
-            if (now == active_[i]) continue;
-            active_[i] = now;
-            changed.push_back({rows.start(members_[i]), now ? penalties_[i] : -penalties_[i]});
-          }
-          rows.add_outers_to(upper_.data(), n, changed, problem_->rho);
-        },
-        packed_->rows);
+    std::vector<WeightedRow> changed;
+    for_each_member([&](std::size_t i, const auto& /*rows*/, std::uint64_t start) {
+      const char now = scores_[0][i] < 1;
+      if (now == active_[i]) return;
+      active_[i] = now;
+      changed.push_back({start, now ? penalties_[i] : -penalties_[i]});
+    });
+    std::visit([&](const auto& rows) { rows.add_outers_to(upper_.data(), n, changed, problem_->rho); }, packed_->rows);
     std::vector<double> hessian(upper_), direction(n);
     for (std::size_t i = 0; i < n; ++i) {
       hessian[i * n + i] += 1;
@@ -143,16 +144,12 @@ class Newton {
     std::vector<double> product(v);
     const double v_bias = problem_->rho * v.back();
     double bias = 0;
-    std::visit(
-        [&](const auto& rows) {
-          for (std::size_t i = 0; i < members_.size(); ++i) {
-            if (!(scores_[0][i] < 1)) continue;
-            const double factor = penalties_[i] * (rows.dot(rows.start(members_[i]), v.data()) + v_bias);
-            rows.add_to(product.data(), rows.start(members_[i]), factor);
-            bias += factor;
-          }
-        },
-        packed_->rows);
+    for_each_member([&](std::size_t i, const auto& rows, std::uint64_t start) {
+      if (!(scores_[0][i] < 1)) return;
+      const double factor = penalties_[i] * (rows.dot(start, v.data()) + v_bias);
+      rows.add_to(product.data(), start, factor);
+      bias += factor;
+    });
     product.back() += problem_->rho * bias;
     return product;
   }
@@ -167,20 +164,16 @@ class Newton {
     std::vector<double> combination(w_.size());
     double bias = 0;
     loss_ = total_ = 0;
-    std::visit(
-        [&](const auto& rows) {
-          for (std::size_t i = 0; i < members_.size(); ++i) {
-            const double slack = 1 - scores_[0][i];
-            if (!(slack > 0)) continue;
-            const double alpha = penalties_[i] * slack;
-            loss_ += alpha * slack;  // also alpha² Delta², the extension's share of ‖a‖²
-            total_ += alpha;
-            const double factor = problem_->sides[members_[i]] > 0 ? alpha : -alpha;
-            rows.add_to(combination.data(), rows.start(members_[i]), factor);
-            bias += factor;
-          }
-        },
-        packed_->rows);
+    for_each_member([&](std::size_t i, const auto& rows, std::uint64_t start) {
+      const double slack = 1 - scores_[0][i];
+      if (!(slack > 0)) return;
+      const double alpha = penalties_[i] * slack;
+      loss_ += alpha * slack;  // also alpha² Delta², the extension's share of ‖a‖²
+      total_ += alpha;
+      const double factor = problem_->sides[members_[i]] > 0 ? alpha : -alpha;
+      rows.add_to(combination.data(), start, factor);
+      bias += factor;
+    });
     combination.back() += problem_->rho * bias;
     norm2_ = squared(w_);
     combination2_ = squared(combination);
