@@ -1,4 +1,4 @@
-// Bindings of the algorithms that also take back.
+// Bindings of the dual algorithms.
 #include "dynmargin/dual/decomposition.hpp"
 #include "dynmargin/dual/dual_trainer.hpp"
 #include "trainers.hpp"
@@ -34,7 +34,7 @@ void bind_dual(nb::module_& m) {
       .def_ro("above_mean", &GainSchedule::above_mean)
       .def_ro("near", &GainSchedule::near);
 
-  bind_trainer<DualTrainer>(m, "DualTrainer", "A run of an algorithm that also takes back, advanced in slices.")
+  bind_trainer<DualTrainer>(m, "DualTrainer", "A run of a dual algorithm, advanced in slices.")
       .def("__init__", &construct<DualTrainer, Problem, DualStep, GainSchedule, double, double, bool, std::uint64_t>,
            "rows"_a, "problem"_a, "step"_a, "schedule"_a, "epsilon"_a, "tolerance"_a, "certify"_a, "seed"_a)
       .def_prop_ro("target", &DualTrainer::target, "The score that every pattern with a weight should have.")

@@ -20,7 +20,7 @@ NB_MODULE(_core, m) {
   m.doc() = "The compiled core of dynmargin.";
   nb::set_leak_warnings(false);  // a fitted classifier that lives as long as the interpreter is no leak
 
-  nb::enum_<Event>(m, "Event", "Why a trainer's `advance` came back.")
+  nb::enum_<Event>(m, "Event", "Why a trainer's `advance` returned.")
       .value("slice_over", Event::slice_over)
       .value("check_due", Event::check_due)
       .value("bound_met", Event::bound_met)
@@ -29,7 +29,7 @@ NB_MODULE(_core, m) {
       .value("infeasible", Event::infeasible)
       .value("exhausted", Event::exhausted);
 
-  nb::class_<Bounds>(m, "Bounds", "What the weights and counts of the moment are worth.")
+  nb::class_<Bounds>(m, "Bounds", "What the current weights and counts are worth.")
       .def(nb::init<double, double, double>(), "margin"_a, "upper_bound"_a, "directional_margin"_a)
       .def_ro("margin", &Bounds::margin)
       .def_ro("upper_bound", &Bounds::upper_bound)

@@ -28,7 +28,7 @@ void bind_newton(nb::module_& m) {
             require_rows(*rows, *problem);
             require_length(*rows, w.shape(0));
             for (std::uint32_t k : span_of(members))
-              if (k >= rows->n_rows) throw std::invalid_argument("a member is no row");
+              if (k >= rows->n_rows) throw std::invalid_argument("a member is not the number of a row");
             nb::gil_scoped_release release;
             new (self) Newton(std::move(rows), std::move(problem), copy_of(members), copy_of(w), scale);
           },

@@ -58,7 +58,7 @@ void bind_online(nb::module_& m) {
             self.take_over(matrix.view, problem, span_of(rows), span_of(counts), span_of(keys), span_of(model));
           },
           "matrix"_a, "problem"_a, "rows"_a, "counts"_a, "keys"_a, "model"_a,
-          "Begin with the counts of a finished fit, and with its model, the augmented coordinate last.")
+          "Begin with the counts and the model of a finished fit, the augmented coordinate last.")
       .def(
           "upper_bound",
           [](const OnlineState& self) {

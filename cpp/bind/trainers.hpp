@@ -1,4 +1,4 @@
-// What every trainer looks like from Python.
+// The interface that every trainer has in Python.
 #pragma once
 
 #include <nanobind/stl/optional.h>
@@ -33,7 +33,8 @@ nb::class_<T> bind_trainer(nb::module_& m, const char* name, const char* doc) {
           "seconds"_a, "max_updates"_a = dynmargin::largest_count, Released(),
           "Train for about that many seconds, or until something happens.")
       .def(
-          "check", [](T& self) { return self.check(); }, Released(), "Bounds of the moment, in one pass over the rows.")
+          "check", [](T& self) { return self.check(); }, Released(),
+          "Give the current bounds, in one pass over the rows.")
       .def(
           "checked", [](T& self, double gap, std::optional<double> enough) { self.checked(gap, enough); }, "gap"_a,
           "enough"_a = nb::none(),
@@ -41,7 +42,7 @@ nb::class_<T> bind_trainer(nb::module_& m, const char* name, const char* doc) {
           "the margin found so far, so that `advance` returns when that is reached.")
       .def(
           "renew", [](T& self) { self.renew(); }, Released(),
-          "After a check: go on from the counts that the best weights call for, if that promises more.")
+          "After a check: continue from the counts that the best weights imply, if that promises more.")
       .def(
           "support",
           [](const T& self) {
@@ -70,5 +71,5 @@ nb::class_<T> bind_trainer(nb::module_& m, const char* name, const char* doc) {
       .def_prop_ro("visits", [](const T& self) { return self.visits(); })
       .def_prop_ro(
           "upper_bound", [](const T& self) { return self.upper_bound(); },
-          "That of the moment, before any proof; infinite where only a check tells it.");
+          "The current one, before any proof; infinite where it is known at a check only.");
 }

@@ -41,10 +41,10 @@ class DenseRows : public RowProducts<DenseRows<Value>> {
   };
   Row row(std::uint64_t start) const { return {values_.data() + start, n_columns_}; }
 
-  // Four rows at a time, so that H, which may not fit into the cache, is gone through a quarter as often.
+  // Four rows at a time, so that H, which may not fit into the cache, is read and written a quarter as often.
   void add_outers_to(double* H, std::size_t stride, std::span<const WeightedRow> rows, double rho) const {
     constexpr std::size_t together = 4;
-    std::vector<double> x(together * stride);  // rows [x, rho]; those that are missing at the end have factor 0
+    std::vector<double> x(together * stride);  // rows [x, rho]; those missing at the end have factor 0
     for (std::size_t begin = 0; begin < rows.size(); begin += together) {
       std::array<double, together> factors{};
       for (std::size_t r = 0; r < together && begin + r < rows.size(); ++r) {

@@ -1,7 +1,7 @@
-// Digests that tell "other data" and "altered" apart from "not proven".
+// Digests that distinguish "other data" and "altered" from "not proven".
 //
-// They are not cryptographic and carry no proof: the proof is the recomputation in certificate.hpp. Dense and sparse
-// input with the same values have the same digest, because rows are digested in canonical form.
+// They are not cryptographic and prove nothing: the proof is the recomputation in proof/certificate.hpp. Dense and
+// sparse input with the same values have the same digest, because rows are digested in canonical form.
 #pragma once
 
 #include <bit>
@@ -24,7 +24,7 @@ inline std::uint64_t digest_bits(double value) { return std::bit_cast<std::uint6
 
 inline std::uint64_t digest_row(std::span<const Entry> entries) {
   std::uint64_t sum = entries.size();
-  for (const Entry& e : entries) {  // a single multiplication: this is a quarter of what packing costs
+  for (const Entry& e : entries) {  // a single multiplication: this is a quarter of the cost of packing
     std::uint64_t x = digest_bits(e.value) + static_cast<std::uint64_t>(e.column) * 0x9e3779b97f4a7c15u;
     x = (x ^ (x >> 32)) * 0xbf58476d1ce4e5b9u;
     sum += x ^ (x >> 29);
@@ -51,8 +51,8 @@ struct Digest {
   }
 };
 
-// Rows, sides (or classes) and weights: with the order of the rows, and without. What weight a row has that is left
-// out, on side 0, does not matter.
+// Of rows, sides (or classes) and weights: with the order of the rows, and without. The weight of a row on side 0,
+// which is left out, does not matter.
 template <class Side>
 Digest digest_data(const std::vector<std::uint64_t>& row_digests, const std::vector<Side>& sides,
                    const std::vector<double>& sample_weight) {

@@ -1,9 +1,9 @@
 // Borrowed input: dense or CSR, float32 or float64, any strides, read-only, never copied whole.
 //
-// Every consumer sees a row through one of two doors: `for_each_entry` gives the entries as they are stored (duplicates
-// of a column stand for their sum, which is what the certificate's real arithmetic needs), `read_row` gives the
-// canonical row (columns strictly increasing, duplicates summed, zeros dropped), which is what is packed and digested.
-// `for_each_cell` may also give zeros, for loops that need no branch to leave them out.
+// There are two ways to read a row: `for_each_entry` gives the entries as they are stored (duplicates of a column mean
+// their sum, as the certificate's real arithmetic needs it), `read_row` gives the canonical row (columns strictly
+// increasing, duplicates summed, zeros dropped), which is packed and digested. `for_each_cell` may also give zeros, for
+// loops that need no branch to leave them out.
 #pragma once
 
 #include <algorithm>
@@ -44,7 +44,7 @@ struct DenseView {
   template <class F>
   void for_each_cell(std::int64_t row, F&& f) const {
     const Value* p = values + row * row_stride;
-    if (column_stride == 1)  // what nearly always is, and can be done several at a time
+    if (column_stride == 1)  // nearly always; several can be read at a time then
       for (std::int64_t j = 0; j < n_columns; ++j) f(j, static_cast<double>(p[j]));
     else
       for (std::int64_t j = 0; j < n_columns; ++j) f(j, static_cast<double>(p[j * column_stride]));
@@ -72,7 +72,7 @@ struct CsrView {
     for_each_entry(row, f);
   }
 
-  // Everything else trusts the structure, so it is checked once, when the view is made.
+  // All other code trusts the structure, so it is checked once, when the view is made.
   void require_valid() const {
     if (starts[0] != 0) throw std::invalid_argument("CSR matrix: indptr must start with 0");
     for (std::int64_t k = 0; k < n_rows; ++k)
@@ -112,7 +112,7 @@ inline std::int64_t n_columns(const MatrixView& view) {
 }
 
 // A stable sort, up to eight bits of the column at a time: text comes in any order, and for rows of a few hundred words
-// this takes a fifth of the time of std::stable_sort. `other` is room for as many entries; the result is in one of the
+// this takes a fifth of the time of std::stable_sort. `other` has room for as many entries; the result is in one of the
 // two.
 inline std::span<Entry> sort_by_column(std::span<Entry> entries, std::span<Entry> other, std::int64_t n_columns) {
   if (entries.size() < 32) {
@@ -133,7 +133,7 @@ inline std::span<Entry> sort_by_column(std::span<Entry> entries, std::span<Entry
   return entries;
 }
 
-// The canonical form of a row, whatever the order and the repetitions it is stored with. It lies in `room`, which grows
+// The canonical form of a row, whatever the order and the repetitions it is stored with. It is in `room`, which grows
 // as needed and is never cleared.
 template <class View>
 std::span<const Entry> read_row(const View& view, std::int64_t row, std::vector<Entry>& room) {

@@ -32,7 +32,7 @@ struct Survey {
   std::int64_t n_stored = 0;     // non-zeros (with repetitions)
   bool float32_is_exact = true;  // every value survives the trip through float32
   bool all_ones = true;          // every non-zero is 1, and no row stores a column twice (two ones make a two) or in
-                                 // falling order, which is not looked into further
+                                 // falling order, where repetitions would take longer to find
 };
 
 template <class View>
@@ -53,7 +53,7 @@ Survey survey(const View& view) {
     found.n_stored += View::is_sparse ? cells : nonzeros;
     found.all_ones &= ones == nonzeros && falls == 0;
     found.float32_is_exact &= inexact == 0;
-    if constexpr (View::is_sparse)  // where the number of values is known, there is no more to learn
+    if constexpr (View::is_sparse)  // the number of values is known, so there is no more to learn
       if (!found.all_ones && (View::is_float32 || !found.float32_is_exact)) {
         found.n_stored = view.starts[view.n_rows];
         break;
@@ -123,7 +123,7 @@ PackedRows pack_values_as(const Survey& found, const View& view) {
   const auto sparse_bytes = [&](std::int64_t n) { return n * (value_bytes + column_bytes) + view.n_rows * 12.0; };
   using Cell = std::conditional_t<std::is_same_v<Value, double>, double, float>;
   const double dense_bytes = static_cast<double>(view.n_rows) * view.n_columns * sizeof(Cell);
-  // Repetitions and stored zeros must not decide.
+  // Repetitions and stored zeros must not decide the layout.
   if (dense_bytes <= sparse_bytes(found.n_stored) &&
       (!View::is_sparse || dense_bytes <= sparse_bytes(count_nonzeros(view))))
     return pack_as(DenseRows<Cell>(view.n_rows, view.n_columns), view);

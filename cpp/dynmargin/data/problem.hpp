@@ -1,4 +1,4 @@
-// One two-class problem over the rows: on which side each row stands and what its slack costs.
+// A two-class problem over the rows: the side of each row, and what its slack costs.
 #pragma once
 
 #include <algorithm>
@@ -70,9 +70,9 @@ double largest_norm(const PackedRows& packed, const AnyProblem& problem) {
   return std::sqrt(R2);
 }
 
-// The mean of ‖ybar_k‖² / Delta_k²: how much of a pattern it shares with others, beside its own coordinate. Large
-// values mean that the weights of the patterns have to be tuned against each other, which takes many passes over them;
-// infinite for the hard margin.
+// The mean of ‖ybar_k‖² / Delta_k²: how much patterns share with each other, compared with what each has to itself.
+// Large values mean that their weights have to be tuned against each other, which takes many passes; infinite for the
+// hard margin.
 inline double stiffness(const PackedRows& packed, const Problem& problem) {
   double sum = 0;
   for (std::size_t k = 0; k < problem.sides.size(); ++k)

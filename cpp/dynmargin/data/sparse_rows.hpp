@@ -16,7 +16,7 @@
 
 namespace dynmargin {
 
-// Stands for the values when all are 1, as in one-hot and binary data: none is stored, and no product is needed.
+// The type of values that are all 1, as in one-hot and binary data: none is stored, and no product is needed.
 struct Ones {};
 
 template <class Value, class Column>
@@ -42,7 +42,8 @@ class SparseRows : public RowProducts<SparseRows<Value, Column>> {
   SparseRows(std::int64_t n_rows, std::int64_t n_stored) {
     starts_.reserve(n_rows);
     capacity_ = n_rows * (sizeof(Length) + 2 * (alignment - 1)) + n_stored * (sizeof(Column) + value_size);
-    blocks_ = std::make_unique_for_overwrite<std::byte[]>(capacity_ + fetched);  // the last row is fetched so far too
+    blocks_ =
+        std::make_unique_for_overwrite<std::byte[]>(capacity_ + fetched);  // the last row is prefetched that far too
   }
 
   std::uint64_t start(std::size_t k) const { return starts_[k]; }
@@ -81,7 +82,7 @@ class SparseRows : public RowProducts<SparseRows<Value, Column>> {
 
  private:
   static constexpr std::size_t value_size = all_ones ? 0 : sizeof(Value), alignment = all_ones ? 4 : sizeof(Value);
-  static constexpr std::size_t fetched = 256;  // bytes of a row, ahead of a visit
+  static constexpr std::size_t fetched = 256;  // bytes of a row that are prefetched
 
   static void add_outer_to(double* H, std::size_t stride, const Row& row, double factor, double rho) {
     for (Length i = 0; i < row.length; ++i) {
@@ -93,7 +94,7 @@ class SparseRows : public RowProducts<SparseRows<Value, Column>> {
     H[stride * stride - 1] += factor * rho * rho;
   }
 
-  // Every block begins and every value stands at a multiple of the value's size.
+  // Blocks and values are aligned to the size of a value.
   static std::size_t align(std::size_t offset) { return (offset + alignment - 1) / alignment * alignment; }
   static std::size_t values_offset(std::size_t length) { return align(sizeof(Length) + length * sizeof(Column)); }
   static std::size_t block_size(std::size_t length) { return align(values_offset(length) + length * value_size); }

@@ -11,7 +11,7 @@ namespace dynmargin {
 struct CoordinateDescent {
   double target() const { return 1; }
 
-  // p = a.y_k, q = ‖y_k‖². A pattern of length zero, which stays wrong for ever, would ask for an infinite weight.
+  // p = a.y_k, q = ‖y_k‖². A pattern of length zero, which stays wrong for ever, would need an infinite weight.
   double next(double p, double q, double alpha, double most) const {
     constexpr double largest_step = 1e100;
     return std::clamp(alpha + std::min((1 - p) / q, largest_step), 0.0, most);

@@ -8,8 +8,8 @@
 //     non-zeros; every 101st iteration takes rows at random,
 //   - solves for these q weights (working_set.hpp), and brings the scores w.x_k of all active rows up to date.
 // Optimal within eps: the largest of the first is at most 2 eps above the smallest of the second. As in SVM-light eps
-// starts at 2 and is halved whenever it is met with all rows active; rows at zero that were optimal for more than two
-// iterations in a row are put aside now and then (shrinking).
+// starts at 2 and is halved whenever it is met with all rows active; rows at zero that were optimal at more than two
+// checks in a row are set aside now and then (shrinking).
 #pragma once
 
 #include <algorithm>
@@ -71,7 +71,7 @@ class Decomposition {
     return std::visit([&](const auto& rows) { return bounds_.check(Patterns(rows, 0), state_, 1); }, packed_->rows);
   }
 
-  // Only a check tells the upper bound: there is none to wait for.
+  // The upper bound is known at a check only, so there is none to wait for.
   void checked(double gap, std::optional<double> /*enough*/) { pacing_.checked(visits_, full_passes(), gap); }
   void renew() {}
   double upper_bound() const { return std::numeric_limits<double>::infinity(); }
@@ -86,7 +86,7 @@ class Decomposition {
   std::int64_t visits() const { return visits_; }
   std::size_t n_active() const { return active_.size(); }
 
-  // How often a row has been in a working set, on the average.
+  // How often a row has been in a working set, on average.
   std::int64_t full_passes() const {
     return iterations_ * static_cast<std::int64_t>(q) / static_cast<std::int64_t>(members_.size());
   }
@@ -190,8 +190,8 @@ class Decomposition {
     visits_ += static_cast<std::int64_t>(active_.size());
   }
 
-  // A row at zero whose slope lies within the range of the others, or beyond it on the side it cannot go to, is optimal
-  // for any bias in that range.
+  // A row at zero whose slope is beyond the range of the others, on the side where it cannot move, is optimal for any
+  // bias in that range.
   void shrink(const Selection& found) {
     constexpr int patience = 2;
     const double high = found.highest.front().first, low = found.lowest.front().first;
@@ -206,7 +206,7 @@ class Decomposition {
     std::erase_if(active_, [&](std::uint32_t k) { return optimal_for_[k] > patience; });
   }
 
-  // Everything counts again; scores from scratch, without the rounding errors that they have gathered.
+  // All rows are active again; scores from scratch, without the rounding errors that they have gathered.
   template <class Rows>
   void activate_all(const Rows& rows) {
     active_ = members_;
@@ -224,7 +224,7 @@ class Decomposition {
   std::vector<std::uint32_t> members_, active_;
   DualState state_;
   std::vector<double> score_;     // w.x_k, up to date for active rows
-  std::vector<int> optimal_for_;  // iterations in a row, as far as they were checked
+  std::vector<int> optimal_for_;  // checks in a row
   std::vector<double> change_;    // room for that of w
   DualBounds bounds_;
   std::int64_t iterations_ = 0, visits_ = 0;

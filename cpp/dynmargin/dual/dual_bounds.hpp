@@ -1,4 +1,4 @@
-// The bounds of the moment for an algorithm that also takes back, and the best weights seen.
+// The current bounds of a dual algorithm, and the best weights seen.
 //
 //   squared hinge   the best weights in the span of w and the bias direction, slacks repaired, and ‖a‖ / t
 //   hinge           its objective P at w and the dual value D of alpha, both as 1 / sqrt(2 objective): for the squared

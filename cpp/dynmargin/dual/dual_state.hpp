@@ -1,5 +1,5 @@
-// The state of an algorithm that also takes back: dual weights alpha_k >= 0, which are the counts of a state
-// (perceptron/state.hpp), and w = sum_k alpha_k ybar_k.
+// The state of a dual algorithm, which also takes updates back: dual weights alpha_k >= 0, which are the counts of a
+// state (perceptron/state.hpp), and w = sum_k alpha_k ybar_k.
 //
 // All of them maximise  target sum_k alpha_k - ‖a‖²/2,  a = sum_k alpha_k y_k,  one coordinate at a time. The target is
 // the score that every pattern with a weight should have: 1 for coordinate descent, whose alpha_k are those of

@@ -40,8 +40,8 @@ class DualTrainer : public Run<Problem, GainSets, std::pair<std::int64_t, double
         forecast_(epsilon, static_cast<double>(problem_->n_members())),
         certify_(certify) {}
 
-  // When its own rule is satisfied before the certificate is, the bounds are to be checked, and then MPU goes on with a
-  // finer rule. What has no finer rule has converged.
+  // When the algorithm's own rule is satisfied before the certificate is, the bounds are checked, and then MPU
+  // continues with a finer rule. Where there is no finer rule, the run has converged.
   Event advance(double seconds, double max_updates) {
     constexpr double finer = 10;
     if (satisfied_ && !refine(finer)) return Event::converged;
@@ -68,7 +68,7 @@ class DualTrainer : public Run<Problem, GainSets, std::pair<std::int64_t, double
     return *checked_;
   }
 
-  // The forecast learns from the check itself; only a check tells the upper bound, so there is none to wait for.
+  // The forecast learns from the check itself. The upper bound is known at a check only, so there is none to wait for.
   void checked(double /*gap*/, std::optional<double> /*enough*/) {}
   void renew() {}
   double upper_bound() const { return std::numeric_limits<double>::infinity(); }
@@ -87,7 +87,7 @@ class DualTrainer : public Run<Problem, GainSets, std::pair<std::int64_t, double
   std::int64_t updates() const { return static_cast<std::int64_t>(updates_); }
 
  private:
-  // MPU goes on with a finer rule: the counts and the target are multiplied by a whole number, the dead zone is not.
+  // MPU continues with a finer rule: the counts and the target are multiplied by a whole number, the dead zone is not.
   // False when the counts would no longer be exact.
   bool refine(double factor) {
     const auto* step = std::get_if<MarginUnlearning>(&step_);
@@ -102,7 +102,7 @@ class DualTrainer : public Run<Problem, GainSets, std::pair<std::int64_t, double
     return true;
   }
 
-  // What a full pass sees on its way, every row with the weights of its moment: an estimate of the gap, for nothing.
+  // What a full pass sees on its way, every row with the weights at that time: an estimate of the gap, for free.
   struct Glimpse {
     double loss = 0;  // of the canonical weights w / target
     double smallest_score = std::numeric_limits<double>::infinity();
@@ -121,7 +121,7 @@ class DualTrainer : public Run<Problem, GainSets, std::pair<std::int64_t, double
         [&] { return finish_pass(); });
   }
 
-  // What changes with every update is kept in locals, where writing to w cannot be thought to touch it.
+  // What changes with every update is kept in locals, which the compiler knows are not affected by writing to w.
   template <Loss loss, bool full, class P, class S>
   Event present(const P& patterns, const S& step, double max_updates) {
     constexpr bool hinge = loss == Loss::hinge;

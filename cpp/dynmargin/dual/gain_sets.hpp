@@ -1,13 +1,12 @@
-// In which order an algorithm that also takes back visits the patterns: where a visit gains most.
+// In which order a dual algorithm visits the patterns: where a visit gains most.
 //
-//   a pass over all patterns gathers set 1: those with a weight, and those that are right by a hair
+//   a pass over all patterns gathers set 1: those with a weight, and those that are only just right
 //     passes over set 1 gather set 2: those whose visit gained more than the mean visit of the set
 //       passes over set 2 gather set 3, and so on inwards
 //
-// The gain is that of the dual objective. A set is gone through again as long as a visit to it gains at least seven
-// tenths of what a visit to the set outside did. Set 1 is LIBLINEAR's shrinking in other words; the inner sets are not
-// in LIBLINEAR. (To a certified 1 % on 20 Newsgroups: 12 visits a row; 98 with LIBLINEAR's shrinking and the same
-// stop.)
+// The gain is that of the dual objective. A set is visited again as long as a visit to it gains at least seven tenths
+// of what a visit to the set outside did. Set 1 is LIBLINEAR's shrinking in other words; LIBLINEAR has no inner sets.
+// (To a certified 1 % on 20 Newsgroups: 12 visits per row; 98 with LIBLINEAR's shrinking and the same stop.)
 #pragma once
 
 #include <cstdint>
@@ -20,7 +19,7 @@ namespace dynmargin {
 
 struct GainSchedule {
   int depth = 4;            // the innermost set
-  int most_rounds = 20;     // over a set, so that all patterns are looked at from time to time
+  int most_rounds = 20;     // over a set, so that all patterns are visited from time to time
   double worthwhile = 0.7;  // of the gain of a visit to the set outside: below this a set is left
   double above_mean = 1;    // times the mean gain: above this a pattern belongs to the next set
   double near = 1.05;       // times the target: below this a pattern without a weight belongs to set 1
@@ -31,8 +30,8 @@ class GainSets {
   struct Pass {
     MemberList members;
     std::size_t next = 0;
-    double gain = 0;       // of the pass in hand, so far
-    double mean_gain = 0;  // of a visit in the last pass
+    double gain = 0;       // of the current pass, so far
+    double mean_gain = 0;  // per visit in the last pass
     int rounds = 0;
   };
 
@@ -50,10 +49,10 @@ class GainSets {
   // outside.
   double threshold() const { return schedule_.above_mean * passes_[level_ - (passes_[level_].rounds == 0)].mean_gain; }
 
-  // Where the pass in hand puts the patterns it gathers.
+  // Where the current pass puts the patterns it gathers.
   MemberList& gathered() { return passes_[level_ + 1].members; }
 
-  // The pass in hand is over: go inwards, round again, or outwards.
+  // The current pass is over: go inwards, round again, or outwards.
   void proceed() {
     Pass& over = pass();
     over.mean_gain = over.gain / static_cast<double>(over.members.size());
@@ -87,7 +86,7 @@ class GainSets {
 
   GainSchedule schedule_;
   Order order_;
-  std::vector<Pass> passes_;  // the last takes what the innermost set gathers, and is never visited
+  std::vector<Pass> passes_;  // the last holds what the innermost set gathers, and is never visited
   int level_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// MPU, the margin perceptron with unlearning (Panagiotakopoulos and Tsampouka 2010). The paper was not at hand: the
-// rule is our derivation, which has the properties that could be read of it (docs/algorithms.md).
+// MPU, the margin perceptron with unlearning (Panagiotakopoulos and Tsampouka 2010). The paper was not available:
+// the rule is our derivation, with the properties that other papers report of it (docs/algorithms.md).
 //
 //   learn:     a.y_k <= b                          a += lambda y_k,  lambda = [(b - a.y_k) / ‖y_k‖²] + 1
 //   unlearn:   a.y_k >= b + db and alpha_k > 0     a -= lambda y_k,  lambda = [(a.y_k - b - db) / ‖y_k‖²] + 1, at most
@@ -29,7 +29,7 @@ struct MarginUnlearning {
     return alpha;
   }
 
-  // The same dead zone at so many times the target: a finer rule for counts that are so many times as large.
+  // The same dead zone at `factor` times the target: a finer rule for counts that are `factor` times as large.
   MarginUnlearning finer(double factor) const { return {factor * target() - db / 2, db}; }
 
   static double units(double distance, double q) {

@@ -23,7 +23,7 @@ struct WorkingSet {
 
   std::size_t size() const { return rows.size(); }
 
-  // Moves alpha (and the gradient with it) to the optimum, as far as it is worth it.
+  // Moves alpha (and the gradient with it) towards the optimum, as long as it is worth the time.
   void solve() {
     constexpr int most_pairs = 1000;
     constexpr double enough = 1e-3, largest_step = 1e100;  // of the violation at the start; for patterns that cancel

@@ -1,10 +1,10 @@
 // The weights that are returned for all classes: the best combination of the state and a running average of recent
 // states, as for two classes (perceptron/lower_bound.hpp).
 //
-// What the slacks have to make up for depends on the smallest margin of each row alone, over its wrong classes:
+// The slack that a row needs depends only on its smallest margin over the wrong classes:
 //   F(c) = ‖W_c‖² + sum_k Delta_k^-2 max_r max(0, 1 - s_kr(c))²,   W_c = c_0 state + c_1 average.
-// With one wrong class chosen for each row, F is smaller or the same and slack repair finds its minimum. So: choose the
-// nearest wrong classes at c, find the best c for them, choose again, until F falls no more.
+// With one wrong class chosen for each row, F is smaller or the same, and slack repair finds its minimum. So the
+// nearest wrong classes are chosen at c, the best c is found for them, and this is repeated until F falls no more.
 #pragma once
 
 #include <algorithm>
@@ -23,13 +23,13 @@ class JointLowerBound : public BestWeights<2> {
   JointLowerBound(const PackedRows& packed, const JointProblem& problem)
       : BestWeights(packed, problem), problem_(problem), w_(packed.n_columns, problem.costs.size()) {}
 
-  // Takes the state into the average, after a pass over so many rows; not after passes that cost less than this does.
+  // Takes the state into the average, after a pass over `pass_size` rows, unless the pass cost less than this does.
   void remember(const JointState& a, std::size_t pass_size) {
     const auto size = static_cast<double>(a.w.values.size()), stride = static_cast<double>(a.w.stride);
     if (static_cast<double>(pass_size) * (row_length_ + 1) * stride >= size) take_into_average(a, a.w.values.size());
   }
 
-  // Looks for better weights at this state; returns min_kr A.z_kr, which falls out.
+  // Looks for better weights at this state; returns min_kr A.z_kr, a by-product.
   template <class P>
   double improve(const P& patterns, const JointState& a) {
     const std::size_t K = a.w.n_classes, stride = a.w.stride;
@@ -70,7 +70,7 @@ class JointLowerBound : public BestWeights<2> {
     return c[0] * c[0] * gram[0][0] + 2 * c[0] * c[1] * gram[0][1] + c[1] * c[1] * gram[1][1];
   }
 
-  // Chooses the nearest wrong class of every row for the weights W_c, and gives the smallest margin.
+  // Chooses the nearest wrong class of every row for the weights W_c, and returns the smallest margin.
   double choose(const JointState& a, const Combined& c) {
     const std::size_t K = a.w.n_classes, stride = a.w.stride;
     double smallest = std::numeric_limits<double>::infinity();
@@ -145,7 +145,7 @@ class JointLowerBound : public BestWeights<2> {
   const JointProblem& problem_;
   std::array<std::vector<double>, 2> scores_;  // of the two directions, all classes of a row side by side
   Repair::Scores nearest_;                     // (w_y - w_r).[x_k, rho] of the two directions, r chosen for each row
-  std::vector<double> combined_;               // scores of the row in hand
+  std::vector<double> combined_;               // scores of the current row
   ClassWeights w_;
 };
 

@@ -1,6 +1,6 @@
 // One problem for all classes over the rows: Kesler's construction.
 //
-// The weights w_c of the K classes stand side by side in one vector W. Row k of class y and a wrong class r are a
+// The weights w_c of the K classes are side by side in one vector W. Row k of class y and a wrong class r are a
 // pattern of that space,
 //   z_kr = [x_k, rho] in block y, -[x_k, rho] in block r, Delta_k e_k in the extension,
 // which is on the right side when class y scores more than class r does: W.z_kr = (w_y - w_r).[x_k, rho] + slack. All

@@ -88,7 +88,7 @@ inline void multiply(JointState& a, double times) {
   a.totals = {a.totals.t * times, a.totals.norm2 * times * times};
 }
 
-// Gives the state the counts count_of(i), places as in `counts`, and all that follows from them.
+// Sets the counts to count_of(i), places as in `counts`, and all that follows from them.
 template <class P, class F>
 void rebuild(JointState& a, const P& patterns, const F& count_of) {
   std::fill(a.w.values.begin(), a.w.values.end(), 0.0);

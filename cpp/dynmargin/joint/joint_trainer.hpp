@@ -1,4 +1,4 @@
-// PDM for all classes at once: a visit of a row presents its nearest wrong class.
+// PDM for all classes at once: a visit to a row presents its nearest wrong class.
 //
 // Every wrong class of a row is a pattern of the joint space, and PDM's own condition decides
 // (rules/dynamic_margin.hpp): if it holds for the nearest one, it holds for all. Active sets are sets of rows: those
@@ -117,8 +117,8 @@ class JointTrainer : public Presentation<JointProblem, std::tuple<std::int64_t, 
   JointState state_;
   JointLowerBound lower_bound_;
   Mixture<JointState> mixture_;
-  std::vector<double> scores_;  // of the row in hand
-  double not_made_ = 0;         // of t: what came by mixing
+  std::vector<double> scores_;  // of the current row
+  double not_made_ = 0;         // the part of t that mixing has brought
 };
 
 }  // namespace dynmargin

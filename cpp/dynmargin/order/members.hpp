@@ -25,7 +25,7 @@ class Member {
   std::uint32_t bits_;
 };
 
-// By row. The joint problem has one member per row, and no sides.
+// In the order of the rows. The joint problem has one member per row, and no sides.
 template <class Problem>
 std::vector<Member> members_of(const Problem& problem) {
   std::vector<Member> members;
@@ -34,8 +34,8 @@ std::vector<Member> members_of(const Problem& problem) {
   return members;
 }
 
-// A list that is filled while another one is gone through. What may be written is far more than what is kept, so room
-// is made once and never cleared (clearing it took 3 % of a fit on Adult).
+// A list that is filled during a pass over another one. Far more may be written than is kept, so memory is reserved
+// once and never cleared (clearing it took 3 % of a fit on Adult).
 class MemberList {
  public:
   explicit MemberList(std::vector<Member> members = {}) : room_(std::move(members)), size_(room_.size()) {}
@@ -45,7 +45,7 @@ class MemberList {
   std::span<Member> items() { return {room_.data(), size_}; }
   void clear() { size_ = 0; }
 
-  // A place to write so many more, and one beyond; `keep_up_to` says where the last one that belongs here ended.
+  // A place to write `count` more, and one beyond; `keep_up_to` says where those end that belong here.
   Member* room_for(std::size_t count) {
     if (room_.size() < size_ + count + 1) room_.resize(size_ + count + 1, Member(0, false));
     return room_.data() + size_;

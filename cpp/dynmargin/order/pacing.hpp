@@ -1,7 +1,7 @@
 // When to check the bounds: a check costs a pass over the rows, and most checks would find the gap still open.
 //
-// Two policies. `Projection` learns from the checks themselves, `Forecast` from estimates that full passes give for
-// nothing. Neither looks at the clock, so a run gives the same result at any speed.
+// There are two policies. `Projection` learns from the checks themselves, `Forecast` from estimates that full passes
+// give for free. Neither reads the clock, so a run gives the same result at any speed.
 #pragma once
 
 #include <algorithm>
@@ -14,9 +14,9 @@
 
 namespace dynmargin {
 
-// For the perceptrons, which know their upper bound after every pass, and for decomposition. If the gap goes on falling
-// as a power of the number of visits, as it has over the last half of the run, the visit at which it is closed is
-// known; the next check is made half-way there.
+// For the perceptrons, which know their upper bound after every pass, and for decomposition. If the gap keeps falling
+// as a power of the number of visits, as it has over the last half of the run, it is known at which visit it will be
+// closed; the next check is made half-way there.
 class Projection {
  public:
   Projection(double epsilon, std::size_t n_rows, bool hard_margin)
@@ -26,7 +26,7 @@ class Projection {
   //
   // The upper bound by itself is free. While it falls by several epsilon from one full pass to the next, and they
   // follow each other quickly, the gap is not about to close. (This does not hold for the hard margin, where a bound
-  // that goes on falling means that there is no margin, nor where a check may lead to better counts.)
+  // that keeps falling means that there is no margin, nor where a check may lead to better counts.)
   template <class MayRenew>
   bool due(std::int64_t visits, std::int64_t full_passes, double upper_bound, const MayRenew& may_renew) {
     const auto now = static_cast<double>(visits);
@@ -74,9 +74,9 @@ class Projection {
   double last_visits_ = 0, last_bound_ = std::numeric_limits<double>::infinity();  // at the last full pass
 };
 
-// For the algorithms that also take back. A full pass sees every row with the weights of its moment, which gives an
-// estimate of the gap for nothing. From one full pass to the next the estimate falls by some factor; if it goes on
-// falling exponentially in the number of visits, the visit at which the gap is closed is known beforehand.
+// For the dual algorithms. A full pass sees every row, each with the weights at that time, which gives an estimate of
+// the gap for free. From one full pass to the next the estimate falls by some factor; if it keeps falling exponentially
+// in the number of visits, it is known at which visit the gap will be closed.
 class Forecast {
  public:
   Forecast(double epsilon, double rows) : epsilon_(epsilon), rows_(rows), next_check_(seldom * rows) {}
@@ -98,7 +98,8 @@ class Forecast {
   bool due(double visits) const { return visits >= next_check_; }
 
  private:
-  static constexpr double seldom = 20;  // visits per row between checks when there is no hope: the run can be watched
+  static constexpr double seldom =
+      20;  // visits per row between checks when there is no hope, so that progress is reported
 
   void expect(double visits, double gap, double least) {
     const double wait = rate_ > 0 && gap > epsilon_ ? portable::log(gap / epsilon_) / rate_

@@ -27,8 +27,8 @@ enum class Event {
   exhausted,    // counts or norms have left the range of exact integers and finite numbers, or a has vanished
 };
 
-// `Sets` is the order of presentation: the pass in hand (`pass`), and where it puts the patterns it gathers
-// (`gathered`). `Update` is what is recorded of an update, for tests.
+// `Sets` is the order of presentation: the current pass (`pass`), and where it puts the patterns it gathers
+// (`gathered`). `Update` is what tests want to know of an update.
 template <class Problem, class Sets, class Update>
 class Run {
  public:
@@ -49,7 +49,7 @@ class Run {
     return std::visit([&](const auto& rows) { return f(Patterns(rows, problem_->rho)); }, packed_->rows);
   }
 
-  // Presents stretch after stretch until the time is over or something happens.
+  // Presents stretch after stretch until the time is up or something happens.
   template <class Present, class FinishPass>
   Event run_slice(double seconds, const Present& present, const FinishPass& finish_pass) {
     using clock = std::chrono::steady_clock;
@@ -67,10 +67,10 @@ class Run {
     std::size_t visits;  // all of the stretch if it is complete, else 0
   };
 
-  // Presents the next `length` patterns of the pass in hand: few enough for the clock to be read often, enough for it
-  // not to matter. `y` are the records of the patterns by row, fetched from memory `ahead` visits early, and the rows
-  // half as early. `spent()` is whether no more updates may be made, `visit(member, gather)` says by
-  // gather(true) that the pattern belongs to the next set, and returns an event if there is one.
+  // Presents the next `length` patterns of the current pass: few enough for the clock to be read often, enough for
+  // that not to matter. `y` are the records of the patterns by row, fetched from memory `ahead` visits early, and the
+  // rows half as early. `spent()` is whether no more updates may be made, `visit(member, gather)` says by gather(true)
+  // that the pattern belongs to the next set, and returns an event if there is one.
   template <class P, class Y, class Spent, class Visit>
   Stretch present_stretch(std::size_t length, std::size_t ahead, const P& patterns, const Y* y, const Spent& spent,
                           const Visit& visit) {

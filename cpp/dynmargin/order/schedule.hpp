@@ -6,8 +6,8 @@
 //         N3 x   a pass over set 3
 //
 // The patterns gathered for set i are those whose score is at most c_i times the threshold, tested before the pattern's
-// own update. A round without an update ends its loop. All this is only an order of presentation: the theory is not
-// touched by it.
+// own update. A round without an update ends its loop. All this is only an order of presentation, which the theory
+// leaves open.
 #pragma once
 
 #include <algorithm>
@@ -25,11 +25,11 @@ struct Schedule {
   std::array<double, 2> widths;  // c1, c2; c3 is 1
   double first_width;            // c1 in the first full pass
   bool single_updates_first;     // no multiple updates in the first full pass
-  bool shuffle_active_sets;      // a fresh order for the active sets too, not only for the full set
+  bool shuffle_active_sets;      // a fresh order for the active sets too
   bool balanced;                 // the two sides evenly mixed in every fresh order
-  double inner_passes;           // no more visits of active sets between two full passes than so many full passes
-  bool mixing;                   // after a full pass: going on from the best combination of states (mixture.hpp)
-  bool renewal;                  // after a check: going on from the counts that the weights call for (renewal.hpp)
+  double inner_passes;  // at most this many full passes' worth of visits to active sets between two full passes
+  bool mixing;          // after a full pass: continue from the best combination of states (mixture.hpp)
+  bool renewal;         // after a check: continue from the counts that the weights imply (renewal.hpp)
 };
 
 class ActiveSets {
@@ -51,7 +51,7 @@ class ActiveSets {
   bool full() const { return level_ == 0; }
   bool first_full_pass() const { return full() && full_passes_begun_ == 1; }
 
-  // Where the pass in hand puts the patterns it gathers, and how wide its net is.
+  // Where the current pass puts the patterns it gathers, and how many times the threshold their score may be.
   MemberList& gathered() { return passes_[level_ + 1].members; }
   double width() const {
     if (level_ >= 2) return 1;
@@ -65,7 +65,7 @@ class ActiveSets {
     start_pass();
   }
 
-  // Goes on with an active set of these, as if a full pass had just gathered them; presents it once in any case.
+  // Continues with an active set of these, as if a full pass had just gathered them; presents it at least once.
   void start_with(std::vector<Member> members) {
     level_ = 1;
     inner_visits_ = 0;
@@ -74,8 +74,8 @@ class ActiveSets {
     start_pass();
   }
 
-  // The pass in hand is over: go inwards, round again, or outwards. After a full pass without an
-  // update there is another one.
+  // The current pass is over: go inwards, round again, or outwards. A full pass without an update is followed by
+  // another one.
   void proceed() {
     if (level_ > 0) inner_visits_ += pass().members.size();
     if (static_cast<double>(inner_visits_) >= schedule_.inner_passes * static_cast<double>(passes_[0].members.size()))
@@ -104,7 +104,7 @@ class ActiveSets {
 
   Schedule schedule_;
   Order order_;
-  std::array<Pass, 5> passes_;  // the last takes what the innermost set gathers, and is never presented
+  std::array<Pass, 5> passes_;  // the last holds what the innermost set gathers, and is never presented
   int level_ = 0;
   std::int64_t full_passes_begun_ = 0;
   std::size_t inner_visits_ = 0;  // since the last full pass

@@ -39,8 +39,8 @@ class Order {
 
   void shuffle(std::span<Member> members) { random_.shuffle(members); }
 
-  // Each side shuffled by itself, then the two merged in proportion. Runs of one side push the bias to and fro, which
-  // costs visits: PDM takes 20 per row on Covertype against 14.5 this way.
+  // Each side is shuffled by itself, then the two are merged in proportion. Runs of one side push the bias to and fro,
+  // which costs visits: PDM takes 20 per row on Covertype against 14.5 this way.
   void shuffle_balanced(std::span<Member> members) {
     for (auto* side : {&positive_, &negative_})
       if (side->size() <= members.size()) side->resize(members.size() + 1, Member(0, false));

@@ -21,7 +21,7 @@ class LowerBound : public BestWeights<4> {  // the state, the average, the bias 
   LowerBound(const PackedRows& packed, const Problem& problem)
       : BestWeights(packed, problem), problem_(problem), n_rows_(packed.n_rows), w_(packed.n_columns + 1) {}
 
-  // Takes the state into the average, after so many more visits; not before these cost several times what this does.
+  // Takes the state into the average, after `visits` more visits, once these have cost several times what this does.
   template <class Count>
   void remember(const BasicState<Count>& a, std::size_t visits) {
     visits_ += static_cast<double>(visits);
@@ -30,7 +30,7 @@ class LowerBound : public BestWeights<4> {  // the state, the average, the bias 
     take_into_average(a, w_.size());
   }
 
-  // Looks for better weights at this state; returns min_k a.y_k, which falls out.
+  // Looks for better weights at this state; returns min_k a.y_k, a by-product.
   template <class P, class Count>
   double improve(const P& patterns, const BasicState<Count>& a) {
     const double scale = canonical_scale(a.totals);
@@ -50,7 +50,7 @@ class LowerBound : public BestWeights<4> {  // the state, the average, the bias 
     return smallest;
   }
 
-  // The counts that the best weights call for, by row and as shares: at the optimum they are in proportion to the
+  // The counts that the best weights imply, by row and as shares: at the optimum they are in proportion to the
   // slacks, times Delta_k^-2. Empty if there are no such weights.
   std::vector<double> shares() const {
     if (!found_) return {};
@@ -153,7 +153,7 @@ class LowerBound : public BestWeights<4> {  // the state, the average, the bias 
 
   const Problem& problem_;
   std::int64_t n_rows_;
-  std::vector<Half> both_;  // the coordinates of the state in hand and of the average, side by side
+  std::vector<Half> both_;  // the coordinates of the state and of the average, side by side
   double visits_ = 0;       // since the last state was taken in
   Repair::Scores scores_;   // of the state, of the average, of the bias, of the best weights
   bool found_ = false;      // best weights, of which the scores are known

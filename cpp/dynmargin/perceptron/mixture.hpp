@@ -1,32 +1,32 @@
 // The best combination of a run's state with what it was after the last few full passes.
 //
-// PDM only ever adds. A pattern that was added too often early on is not taken back, only outgrown, and what the run
-// has learnt about a direction it goes on to learn again, pass after pass. But any counts >= 0 are a state that a
-// perceptron may begin with, and prove the upper bound ‖a‖/t. So after a full pass the run goes on from the combination
-// of states, in shares n_k / t, that proves most:
+// PDM only ever adds. A pattern that was added too often early on is never removed, only diluted as t grows, and what
+// the run has learnt about a direction it learns again, pass after pass. But any counts >= 0 are a state that a
+// perceptron may begin with, and prove the upper bound ‖a‖/t. So after a full pass the run continues from the
+// combination of states, in shares n_k / t, that proves most:
 //
 //   minimise ‖sum_i c_i a_i / t_i‖ over sum_i c_i = 1;  n_k = [T max(0, sum_i c_i n_ik / t_i) + 1/2]
 //
-// The coefficients may be negative: that is what takes back. Where a share would be, it is cut off, and if that spoils
-// the bound, a shorter step is tried. Few former states make up for many, as they do in conjugate gradients. (Visits a
-// row to a certified 1 %, with mixing and without, counts not renewed: 30,000 rows of 100 columns 47 and 1,105, 8,000
-// rows of 500 columns 125 and 1,380, 50,000 rows of 20 columns with much overlap 40 and 143, Adult 14.5 and 23, 20,000
-// short texts 11 and 14. A mix costs about as much as half a visit of every row.)
+// The coefficients may be negative: this is how updates are undone. A share that would be negative becomes 0, and if
+// that spoils the bound, a shorter step is tried. A few former states are as good as many, as in conjugate gradients.
+// (Visits per row to a certified 1 %, with mixing and without, counts not renewed: 30,000 rows of 100 columns 47 and
+// 1,105, 8,000 rows of 500 columns 125 and 1,380, 50,000 rows of 20 columns with much overlap 40 and 143, Adult 14.5
+// and 23, 20,000 short texts 11 and 14. A mix costs about as much as visiting half of the rows.)
 //
-// For the hard margin there is no extension that keeps steps short. There only the last state takes part, and what came
-// before and what came since both count for something, at least 0: a mixture of the two parts of the run (21 visits
-// instead of 149 on 18,353 separable rows of 100 columns).
+// For the hard margin there is no extension that keeps steps short. There only the last state takes part, and the
+// weights of what came before it and of what came since are at least 0: a mixture of the two parts of the run (21
+// visits per row instead of 149 on 18,353 separable rows of 100 columns).
 //
-// Counts are whole numbers, and what rounding them costs is small against the accuracy of the rule. That is not enough
-// where patterns share far more with each other than they have to themselves, as when features are not scaled: there
-// rounding ends all progress far from the goal. So whenever a stiff run gains less from one mix to the next than
-// rounding may cost, it goes on in finer numbers. (569 rows of raw breast cancer measurements to 1 %: 0.2 s; it stalls
-// 5 to 30 % short otherwise.)
+// Counts are whole numbers, and the cost of rounding them is small compared with the accuracy of the rule. That is not
+// enough where patterns share far more with each other than their extensions set them apart, as when features are not
+// scaled: there rounding ends all progress far from the goal. So whenever a stiff run gains less from one mix to the
+// next than rounding may cost, it continues with finer numbers. (569 rows of raw breast cancer measurements to 1 %:
+// 0.2 s; otherwise it stalls 5 to 30 % short.)
 //
-// In other problems it is not rounding. When combinations fail to lower the bound several times in a row there, the run
-// is all but content with itself, and what is too much is better outgrown. Then it goes on in larger steps, and is
-// mixed in the manner of the hard margin, whenever it has doubled. (600 rows of 8 columns to 1e-6: 0.5 s; not there
-// after 1.5 s otherwise.)
+// In other problems rounding is not the reason. When combinations fail to lower the bound several times in a row there,
+// the run is close to satisfying its rule, and the excess is better diluted. Then it continues in larger steps, and is
+// mixed in the manner of the hard margin, whenever it has doubled. (600 rows of 8 columns to 1e-6: 0.5 s; otherwise not
+// after 1.5 s.)
 #pragma once
 
 #include <algorithm>
@@ -49,7 +49,7 @@ using FromEach = std::array<Value, most_directions + 1>;
 template <class AnyState>
 class Mixture {
  public:
-  // Where there are more columns than rows, states are large, and two of them do as well.
+  // Where there are more columns than rows, states are large, and two of them are as good as more.
   Mixture(const Lengths& lengths, bool wide)
       : squared_norms_(lengths.all),
         stiffness_(lengths.all / lengths.own),
@@ -61,7 +61,7 @@ class Mixture {
     return std::min(std::sqrt(squared_norms_ / (fineness_ * accuracy)) / bound, largest_total);
   }
 
-  // The run goes on from something else.
+  // The run continues from something else.
   void forget() { points_.clear(); }
 
   // Makes the combination the state, if it proves more. `rebuild(a, count_of)` is to give `a` the count count_of(i) at
@@ -73,18 +73,18 @@ class Mixture {
   void mix(AnyState& a, double accuracy, const Rebuild& rebuild) {
     const double t = a.totals.t, norm2 = a.totals.norm2, bound = std::sqrt(norm2) / t;
     if (!(bound > 0) || t > largest_total) return;
-    if (outgrowing_ && ++passes_ < next_mix_) return;
-    if (outgrowing_) next_mix_ *= 2;
+    if (diluting_ && ++passes_ < next_mix_) return;
+    if (diluting_) next_mix_ *= 2;
     Point now = point_of(a);
     const bool stiff = stiffness_ > std::max(stiff_from, stiff_by / accuracy);
     if (stiff && !points_.empty()) refine(points_[0].squared / now.squared - 1, accuracy);
     const auto factor = [&](double noise) { return std::sqrt(squared_norms_ / norm2 / noise); };
-    const double finer = outgrowing_ ? 1 : std::max(1.0, std::min(factor(fineness_ * accuracy), largest_total / t));
+    const double finer = diluting_ ? 1 : std::max(1.0, std::min(factor(fineness_ * accuracy), largest_total / t));
     const Coefficients step = best_step(now);
     if (worthwhile(now, step)) {
       attempt(a, now, step, bound, finer * t, rebuild);
-      if (failures_ == most_failures && !outgrowing_ && !stiff)
-        outgrow(a, now, factor(std::max(accuracy, std::min(100 * accuracy, largest_noise))) * t, rebuild);
+      if (failures_ == most_failures && !diluting_ && !stiff)
+        start_diluting(a, now, factor(std::max(accuracy, std::min(100 * accuracy, largest_noise))) * t, rebuild);
       now = point_of(a);
     } else if (finer > 2) {
       multiply(a, std::floor(finer));
@@ -94,10 +94,10 @@ class Mixture {
   }
 
  private:
-  // A stiffness beyond both this and, since fine accuracies gain more by being outgrown, so much by the accuracy. Raw
-  // measurements have 1e6, scaled ones 10 to 200 at C=1.
+  // A run is stiff if its stiffness exceeds both `stiff_from` and, since fine accuracies gain more by dilution,
+  // `stiff_by` over the accuracy. Raw measurements have 1e6, scaled ones 10 to 200 at C=1.
   static constexpr double stiff_from = 300, stiff_by = 1e-3;
-  static constexpr double smallest_noise = 1e-12;  // of ‖a‖²; finer than that, doubles do not tell
+  static constexpr double smallest_noise = 1e-12;  // of ‖a‖²: doubles resolve no less
   static constexpr int most_failures = 4;
   static constexpr double largest_noise = 1e-3;                // of ‖a‖², by rounding
   static constexpr double largest_total = largest_count / 16;  // leaves room for updates, and for what is cut off
@@ -131,7 +131,7 @@ class Mixture {
     return p;
   }
 
-  // Something of each of the points remembered, and nothing for those missing.
+  // f of each of the remembered points, zero for those that are missing.
   template <class Value, class F>
   FromEach<Value> from_each(const F& f) const {
     FromEach<Value> found{};
@@ -139,7 +139,7 @@ class Mixture {
     return found;
   }
 
-  // How far to go from the present towards each of the points remembered.
+  // How far to go from the present state towards each of the remembered points.
   Coefficients best_step(const Point& now) const {
     SmallMatrix<most_directions> H{};  // products of the ways there
     Coefficients downhill{};
@@ -157,7 +157,7 @@ class Mixture {
     return step;
   }
 
-  // A gain that is small against what the run gained by itself since is not worth the time.
+  // A gain that is small compared with what the run has gained by itself since is not worth the time.
   bool worthwhile(const Point& now, const Coefficients& step) const {
     if (points_.empty()) return false;
     double gain = 0;
@@ -165,13 +165,13 @@ class Mixture {
     return gain > std::max(0.1 * (points_[0].squared - now.squared), 1e-12 * now.squared);
   }
 
-  // A gain below what rounding may cost: from now on that is a tenth.
+  // When the gain is below what rounding may cost, rounding may cost a tenth of that from now on.
   void refine(double gain, double accuracy) {
     const double noise = fineness_ * accuracy;
     if (gain < noise && noise > 10 * smallest_noise) fineness_ /= 10;
   }
 
-  // Goes the step, or a part of it; if no part lowers the bound, nothing but the size of the numbers changes.
+  // Takes the step, or a part of it; if no part lowers the bound, only the size of the numbers changes.
   template <class Rebuild>
   void attempt(AnyState& a, const Point& now, const Coefficients& step, double bound, double T,
                const Rebuild& rebuild) {
@@ -186,10 +186,10 @@ class Mixture {
     give_shares(a, now, {}, 0, T, rebuild);
   }
 
-  // Larger steps from now on, but never so large that counts are lost, and mixtures of two parts, now and then.
+  // From now on larger steps, but never so large that counts are lost, and mixtures of two parts now and then.
   template <class Rebuild>
-  void outgrow(AnyState& a, const Point& now, double T, const Rebuild& rebuild) {
-    outgrowing_ = parts_only_ = true;
+  void start_diluting(AnyState& a, const Point& now, double T, const Rebuild& rebuild) {
+    diluting_ = parts_only_ = true;
     most_points_ = 1;
     points_.clear();
     if (T < now.t && T > 4 * static_cast<double>(now.shares.size())) give_shares(a, now, {}, 0, T, rebuild);
@@ -211,7 +211,7 @@ class Mixture {
 
   void remember(const AnyState& a, Point p) {
     if (points_.size() == most_points_) {
-      p.coordinates = std::move(points_.back().coordinates);  // the same room again
+      p.coordinates = std::move(points_.back().coordinates);  // the same memory again
       points_.pop_back();
     }
     p.coordinates.clear();
@@ -221,13 +221,13 @@ class Mixture {
   }
 
   double squared_norms_;  // sum_k ‖y_k‖²
-  double stiffness_;      // how many times more the patterns have in all than to themselves
+  double stiffness_;      // sum_k ‖y_k‖² over sum_k Delta_k²
   std::size_t most_points_;
   bool parts_only_;
-  double fineness_ = 1;  // what rounding may cost, as a part of the accuracy
-  bool outgrowing_ = false;
+  double fineness_ = 1;  // what rounding may cost, as a fraction of the accuracy
+  bool diluting_ = false;
   int failures_ = 0;                        // in a row
-  std::int64_t passes_ = 0, next_mix_ = 8;  // full passes, since it is outgrowing
+  std::int64_t passes_ = 0, next_mix_ = 8;  // full passes since dilution began
   std::vector<Point> points_;               // the last one first
 };
 

@@ -5,10 +5,10 @@
 // ‖a‖², sum n_k² Delta_k², is kept. The bound ‖a‖/t holds for all rows seen so far, whichever of them had a count
 // (equation 4), and is published with the rounding errors of the running sums added to it.
 //
-// As in the paper's first full pass updates are single. A row of weight m stands for m rows: it may be added [m] times
-// (rounded up) while it is misclassified.
+// As in the paper's first full pass, updates are single. A row of weight m counts as m rows: it may be added up to m
+// times (rounded up) while it is misclassified.
 //
-// The model is not the last w but the average of all, one a row presented: w swings, its average does not.
+// The model is not the last w but the average of w over the rows presented: w swings, its average does not.
 #pragma once
 
 #include <algorithm>
@@ -26,13 +26,13 @@
 
 namespace dynmargin {
 
-// A row and its side in one word, to recognise it by when it comes again. The weight is not part of it: counts prove a
-// bound with any.
+// A row and its side in one word, by which it is recognised when it comes again. The weight is not part of it: counts
+// prove a bound with any weights.
 inline std::uint64_t row_key(std::uint64_t row_digest, std::int8_t side) {
   return mix64(row_digest + static_cast<std::uint64_t>(side + 2));
 }
 
-// What is remembered of the stream; all of it, so that a copy goes on as the original would.
+// All that is remembered of the stream, so that a copy continues as the original would.
 struct OnlineSums {
   double rho = 0;
   std::vector<double> w;         // sum n_k l_k x_k
@@ -41,7 +41,7 @@ struct OnlineSums {
   std::int64_t signed_t = 0;     // sum n_k l_k
   Totals totals;                 // t and the running ‖a‖²
   double extended = 0;           // sum n_k² Delta_k²
-  double gross = 0;              // sum n_k ‖x_k‖_1: what may have cancelled in w
+  double gross = 0;              // sum n_k ‖x_k‖_1, which bounds what has cancelled in w
   double additions = 0;          // no coordinate of w is a sum of more terms
   double rows_seen = 0;          // rows of zero weight do not count
   std::int64_t since_fresh = 0;  // updates since ‖a‖² was last computed from scratch
@@ -92,8 +92,8 @@ class OnlineState {
         matrix);
   }
 
-  // Takes over the counts of a finished fit, and its model as the average of the states so far. `keys` are those of all
-  // rows, which packing has left behind.
+  // Begins with the counts of a finished fit, and with its model as the average of the states so far. `keys` are those
+  // of all rows.
   void take_over(const MatrixView& matrix, const Problem& problem, std::span<const std::int64_t> rows,
                  std::span<const std::int64_t> counts, std::span<const std::uint64_t> keys,
                  std::span<const double> model) {

@@ -2,10 +2,10 @@
 //
 // At the optimum the counts follow from the weights: n_k Delta_k² is in proportion to the slack of pattern k, and to
 // nothing else. PDM's average weights are close to the optimum after a pass or two, but its counts carry noise: each
-// was set when its pattern was last visited, by weights that have swung on since. That noise, not the direction of `a`,
+// was set when its pattern was last visited, by weights that have moved since. That noise, not the direction of `a`,
 // is most of what keeps ‖a‖/t above the margin, and it is diluted only slowly as t grows.
 //
-// So when it explains the gap, the run goes on from the counts that the best weights call for. (Any counts >= 0 are a
+// So when it explains the gap, the run continues from the counts that the best weights imply. (Any counts >= 0 are a
 // state that a perceptron may begin with.) They are free of noise, but where the weights are a little off, all counts
 // are off together, and `a` is many times too long. Correcting that takes additions to many patterns, each small: PDM
 // is presented with those that have a count, and of every multiple update only a share is made, such that `a` shrinks
@@ -34,9 +34,9 @@ class Renewal {
 
   bool enabled() const { return enabled_; }
 
-  // Whether a check after so many full passes may lead to better counts: their noise is part of the extension, so it
-  // can only be in the way where that makes up most of ‖a‖². After one pass it is too soon to tell, but its average
-  // weights are often good. On wide data it hardly ever is noise.
+  // Whether a check now may lead to better counts: their noise is part of the extension, so it can only matter where
+  // that makes up most of ‖a‖². After one pass it is too soon to tell, but the average weights are often good by then.
+  // On wide data noise is hardly ever the reason.
   bool may_help(std::int64_t full_passes, const State& a) const {
     if (wide_) return false;
     if (full_passes == 1) return true;
@@ -51,7 +51,7 @@ class Renewal {
     const double noise = distance / (margin * margin), squared_gap = (bound / margin) * (bound / margin) - 1;
     const double gap = bound - margin;
     const bool explained = noise > 0.75 * squared_gap;
-    const bool settled = last_margin_ == 0 || margin - last_margin_ < 0.3 * gap;  // if not, better weights are to come
+    const bool settled = last_margin_ == 0 || margin - last_margin_ < 0.3 * gap;  // if not, better weights will come
     const bool better = margin - margin_used_ > 0.05 * gap;
     last_margin_ = margin;
     if (!explained || !settled || !better) return false;
@@ -85,7 +85,7 @@ class Renewal {
     bound_ = bound_of(a.totals);
   }
 
-  // Keeps to the plan, after so many more visits.
+  // Keeps to the plan, after `visits` more visits.
   void control(double bound, std::size_t visits) {
     if (bound < goal_) goal_ = 0;
     if (!correcting()) return;
@@ -105,12 +105,12 @@ class Renewal {
 
  private:
   // The share of all updates with which one visit of all members would make `a` vanish, if nothing changed meanwhile.
-  // The first of them, in random order, stand for all.
+  // The first of them, in random order, are taken as a sample.
   template <class P>
   static double vanishing_share(const P& patterns, const DynamicMargin& rule, const State& a,
                                 std::span<const Member> members) {
     const std::size_t sample = std::min<std::size_t>(1024, members.size());
-    double made = 0;  // of what is to go from ‖a‖², halved, by full updates
+    double made = 0;  // by full updates, of what has to go from ‖a‖², halved
     for (const Member m : members.first(sample)) {
       const Pattern& y = a.patterns[m.row()];
       const double p = patterns.dot(a.w.data(), a.bias, y, m.side());
@@ -120,7 +120,7 @@ class Renewal {
   }
 
   bool enabled_, wide_;
-  double last_margin_ = 0, margin_used_ = 0;  // when last asked, and by the last renewal
+  double last_margin_ = 0, margin_used_ = 0;  // at the last decision, and at the last renewal
   double size_ = 0, left_ = 0;                // patterns to be visited
   double goal_ = 0, bound_ = 0;               // ‖a‖/t, and as it was last
   double share_ = 1;

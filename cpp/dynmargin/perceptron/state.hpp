@@ -21,8 +21,8 @@
 namespace dynmargin {
 
 // What a visit needs to know of pattern y_k beside its row, in half a cache line: rows are visited in random order, and
-// every other place to look at would be another miss. The count n_k belongs to the state and is kept here for that
-// reason.
+// every other place to read from would be another cache miss. That is why the count n_k, which belongs to the state, is
+// here.
 template <class Count>
 struct BasicPattern {
   std::uint64_t start;  // where the row is
@@ -140,7 +140,7 @@ inline void multiply(State& a, double times) {
   a.totals = {a.totals.t * times, a.totals.norm2 * times * times};
 }
 
-// Gives the state the counts count_of(k), and all that follows from them.
+// Sets the counts to count_of(k), and all that follows from them.
 template <class P, class F>
 void rebuild(State& a, const P& patterns, std::span<const Member> members, const F& count_of) {
   std::fill(a.w.begin(), a.w.end(), 0.0);

@@ -39,8 +39,8 @@ class Trainer : public Presentation<Problem, std::pair<std::int64_t, std::int64_
         renewal_(schedule.renewal && !problem_->hard_margin(),
                  packed_->n_columns > static_cast<std::int64_t>(problem_->n_members())) {}
 
-  // Adds counts that are known from before, to begin with. Legitimate for the patterns they belong to: a perceptron may
-  // have been presented these first, and any counts prove an upper bound.
+  // Begins with counts that are known from before. That is legitimate for the patterns they belong to: a perceptron may
+  // have been presented with these first, and any counts prove an upper bound.
   void start_from(std::span<const std::int64_t> rows, std::span<const std::int64_t> counts) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const std::int64_t k = rows[i], n = counts[i];
@@ -80,7 +80,7 @@ class Trainer : public Presentation<Problem, std::pair<std::int64_t, std::int64_
 
   bool renews() const { return renewal_.enabled() && std::holds_alternative<DynamicMargin>(rule_); }
 
-  // After a check: goes on from the counts that the best weights call for, if that promises more.
+  // After a check: continues from the counts that the best weights imply, if that promises more.
   void renew() {
     if (!renews()) return;
     const auto& rule = std::get<DynamicMargin>(rule_);
@@ -108,7 +108,7 @@ class Trainer : public Presentation<Problem, std::pair<std::int64_t, std::int64_
   // one too (Section 3).
   void set_rule(Rule rule) { rule_ = rule; }
 
-  // The best counts at hand: after a renewal it takes a while until they are better than those before.
+  // The best counts so far: after a renewal it takes a while until the new ones are better.
   Support support() const { return nonzeros(present_is_best() ? counts_of(state_) : renewal_.kept_counts()); }
   Model model() const { return {lower_bound_.w(), lower_bound_.scale()}; }
   std::int64_t updates() const { return static_cast<std::int64_t>(state_.totals.t - not_made_); }
@@ -118,7 +118,7 @@ class Trainer : public Presentation<Problem, std::pair<std::int64_t, std::int64_
  private:
   bool present_is_best() const { return !(renewal_.kept_bound() < bound_of(state_.totals)); }
 
-  // What changes with every update is kept in locals, where writing to w cannot be thought to touch it.
+  // What changes with every update is kept in locals, which the compiler knows are not affected by writing to w.
   template <class P, class R>
   Event present(const P& patterns, const R& rule, double max_updates) {
     const std::size_t length = std::clamp<std::size_t>(packed_->n_rows / 32, 64, 1024);
@@ -162,7 +162,7 @@ class Trainer : public Presentation<Problem, std::pair<std::int64_t, std::int64_
     return event;
   }
 
-  // Goes on from the best combination of this state and former ones.
+  // Continues from the best combination of this state and former ones.
   void mix(const DynamicMargin& rule) {
     const double t = state_.totals.t;
     with_patterns([&](const auto& patterns) {
@@ -192,7 +192,7 @@ class Trainer : public Presentation<Problem, std::pair<std::int64_t, std::int64_
   LowerBound lower_bound_;
   Mixture<State> mixture_;
   Renewal renewal_;
-  double not_made_ = 0;  // of t: what came by mixing and renewal
+  double not_made_ = 0;  // the part of t that mixing and renewal have brought
 };
 
 }  // namespace dynmargin

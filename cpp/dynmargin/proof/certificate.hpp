@@ -17,7 +17,7 @@ namespace dynmargin {
 
 // The margin of the weights (w, b), with ‖w‖² + (b/rho)² as their squared length.
 inline Bound margin_of_weights(const MatrixView& matrix, const Problem& problem, std::span<const double> w, double b) {
-  // Without an augmentation there is no intercept to have, unless it is free: then margins are geometric.
+  // Without an augmentation there can be no intercept, unless it is free: then margins are geometric.
   if (problem.rho == 0 && b != 0 && !problem.free_bias) return no_margin;
   double norm2 = 0;
   for (double c : w) norm2 += c * c;

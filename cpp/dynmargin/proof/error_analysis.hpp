@@ -36,8 +36,8 @@ struct Bound {
 
 inline constexpr Bound no_margin{-std::numeric_limits<double>::infinity(), 0};
 
-// What the score of a sum of so many products may be off by, whatever the order of summation; `size` is the sum of
-// their absolute values.
+// How far a sum of `terms` products may be off, whatever the order of summation; `size` is the sum of their absolute
+// values.
 inline double score_error(std::int64_t terms, double size) { return (terms + 4) * (two_u * size + underflow); }
 
 // How right a row is: its signed score, or its smallest margin over wrong classes.
@@ -92,7 +92,8 @@ Bound margin_of_scores(const MatrixView& matrix, const AnyProblem& problem, doub
   return {margin, relative * margin};  // d(F^-1/2) = -(1/2) F^-3/2 dF: a factor 2 to spare for small errors
 }
 
-// ‖a‖ / t, where ‖a‖² = norm2 is a sum of `terms` squares and of `extended`, itself a sum of so many positive terms.
+// ‖a‖ / t, where ‖a‖² = norm2 is a sum of `terms` squares and of `extended`, a sum of `extended_terms`
+// positive terms.
 // `cancelled` bounds the length of what rounding has added to a. Squares that have vanished leave a length of at most
 // sqrt(smallest_square) in each block of coordinates.
 inline Bound norm_by_t(double norm2, double t, double terms, double extended, double extended_terms, double cancelled,
@@ -148,14 +149,14 @@ class CountedSum {
   CountedSum(std::int64_t n_columns, std::size_t n_blocks)
       : blocks_(n_blocks, CompensatedVector(n_columns)), bias_(n_blocks) {}
 
-  // So many counts more; their sum has to be exact.
+  // Counts `n` more updates; the sum of all counts has to be exact.
   void count(std::int64_t n) {
     if (n < 0 || n > (std::int64_t{1} << 53) - t_)
       throw std::invalid_argument("counts must be non-negative and add up to at most 2**53");
     t_ += n;
   }
 
-  // Adds `times` times a row, and as much of the augmentation, to a block.
+  // Adds `times` times a row, with its augmentation, to a block.
   template <class View>
   void add(const View& view, std::int64_t row, std::size_t block, std::int64_t times) {
     const auto factor = static_cast<double>(times);
@@ -183,7 +184,7 @@ class CountedSum {
   double t() const { return static_cast<double>(t_); }
   std::int64_t bias(std::size_t block) const { return bias_[block]; }
 
-  // ‖a‖ / t, for so many counts; a block is a sum of squares, and their sum one of n_columns + `more_terms`.
+  // ‖a‖ / t. The norm of a block is a sum of squares, and that of all blocks one of n_columns + `more_terms`.
   Bound bound(std::int64_t n_columns, double rho, std::size_t n_counts, std::size_t more_terms) const {
     if (t_ == 0) return {std::numeric_limits<double>::infinity(), 0};
     double norm2 = extended_;

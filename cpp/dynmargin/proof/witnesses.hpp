@@ -9,7 +9,7 @@
 
 namespace dynmargin {
 
-// What the weights and counts of the moment are worth.
+// What the current weights and counts are worth.
 struct Bounds {
   double margin;       // proven by the best weights seen, slacks repaired
   double upper_bound;  // ‖a‖ / t, now or before counts were renewed

@@ -4,7 +4,7 @@
 //   update:            a += y,  t += 1
 //   multiple update:   lambda = [(b - a.y) / ‖y‖²] + 1
 //
-// ‖a‖² grows by at most R² + 2b an update while ‖a‖ >= gamma_d t, so t <= (R² + 2b) / gamma_d². At convergence the
+// ‖a‖² grows by at most R² + 2b per update while ‖a‖ >= gamma_d t, so t <= (R² + 2b) / gamma_d². At convergence the
 // directional margin exceeds b / ‖a‖ >= gamma_d / (2 + R²/b): up to half the best one, and with b = 0 only more than 0.
 #pragma once
 

@@ -29,7 +29,7 @@ struct Parabola {
 struct DynamicMargin {
   double eps;
 
-  // Both sides are multiplied by t, which spares the division and makes t = 0 no special case.
+  // Both sides are multiplied by t, which avoids the division and the special case t = 0.
   double score(double p, const Totals& a) const { return a.t * p; }
   double threshold(const Totals& a) const { return (1 - eps) * a.norm2; }
 
@@ -37,8 +37,8 @@ struct DynamicMargin {
   // root: each of the lambda single updates is legitimate, and the pattern is right afterwards.
   double multiplicity(double p, double q, Totals a) const {
     const Parabola g{eps * q, a.t * q - (1 - 2 * eps) * p, (1 - eps) * a.norm2 - a.t * p};
-    // a2 is small: the root of the linear part does nearly always, and needs no branch on lambda = 1. Adding 1.5 * 2^52
-    // rounds to a whole number, sooner than a conversion to an integer and back would.
+    // a2 is small: the root of the linear part is nearly always right, and needs no branch on lambda = 1. Adding 1.5 *
+    // 2^52 rounds to a whole number, faster than a conversion to an integer and back would.
     constexpr double whole = 6755399441055744.0;
     const double lambda = (g.c / g.a1 + 0.5 + whole) - whole;
     if (g.a1 > 0 && g(lambda) > 0 && g(lambda - 1) <= 0 && lambda <= largest_multiplicity) return lambda;

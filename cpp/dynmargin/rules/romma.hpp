@@ -6,7 +6,7 @@
 //
 // The best weights u* / gamma_d satisfy both constraints, so ‖a‖ <= 1 / gamma_d always. When the aggressive variant has
 // nothing left to do, every margin exceeds (1 - delta) / ‖a‖ >= (1 - delta) gamma_d. ‖a‖² grows by at least delta² / R²
-// an update, hence at most R² / (delta gamma_d)² of them.
+// per update, hence at most R² / (delta gamma_d)² of them.
 //
 // The coefficients stay non-negative, and their sum is ‖a‖² (1/q = 1/q at first, and both become c times themselves
 // plus d): the upper bound of the certificate, ‖a‖ / sum, is ROMMA's own 1 / ‖a‖.

@@ -1,7 +1,7 @@
 // Solves a symmetric positive definite system by Cholesky's factorisation, on one thread.
 //
 // Written out because a threaded BLAS is no help for the few hundred unknowns that matter here: with another process on
-// the machine, a solve of 300 unknowns took 160 ms there, its threads waiting for each other, against 2 ms here.
+// the machine, it took 160 ms for 300 unknowns, its threads waiting for each other; this takes 2 ms.
 #pragma once
 
 #include <algorithm>
@@ -56,8 +56,8 @@ using SmallVector = std::array<double, K>;
 template <std::size_t K>
 using SmallMatrix = std::array<SmallVector<K>, K>;
 
-// The same for a handful of unknowns, from the lower triangle. One that the others before it nearly contain is left
-// out: its solution is 0.
+// The same for a handful of unknowns, from the lower triangle. An unknown whose direction those before it nearly
+// contain is left out: its solution is 0.
 template <std::size_t K>
 SmallVector<K> solve_small(SmallMatrix<K> H, const SmallVector<K>& b) {
   std::array<bool, K> used{};

@@ -1,4 +1,4 @@
-// Four doubles that are worked on at once. The order of all additions is fixed by this, not by the compiler or the CPU,
+// Four doubles that are processed at once. This fixes the order of all additions, not the compiler or the CPU,
 // so the result is the same on every machine.
 #pragma once
 
@@ -45,7 +45,7 @@ inline Lanes all_lanes(double value) { return {Half{value, value}, Half{value, v
 
 inline Lanes load_lanes(const double* from) { return {Half{from[0], from[1]}, Half{from[2], from[3]}}; }
 
-// Vectors are filled up with zeros to this length.
+// Vectors are padded with zeros to this length.
 inline std::size_t whole_lanes(std::size_t size) { return (size + n_lanes - 1) / n_lanes * n_lanes; }
 
 inline double sum(const Lanes& l) { return (l.low[0] + l.low[1]) + (l.high[0] + l.high[1]); }

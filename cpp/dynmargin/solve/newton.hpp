@@ -1,4 +1,4 @@
-// Newton's method on the primal problem (not in the paper): the passes over the rows that it is made of.
+// Newton's method on the primal problem (not in the paper): the passes over the rows that it consists of.
 //
 //   minimise  P(w) = ½‖w‖² + ½ sum_k c_k max(0, 1 - s_k)²,      s_k = w.ybar_k,  c_k = 1 / Delta_k²
 //
@@ -48,7 +48,7 @@ class Newton {
   double margin() const { return 1 / std::sqrt(norm2_ + loss_); }
   double upper_bound() const { return std::sqrt(combination2_ + loss_) / total_; }
 
-  // The dual weights alpha_k, one a member.
+  // The dual weights alpha_k, one per member.
   std::vector<double> dual_weights() const {
     std::vector<double> alpha(members_.size());
     for (std::size_t i = 0; i < alpha.size(); ++i) alpha[i] = penalties_[i] * std::max(0.0, 1 - scores_[0][i]);
@@ -67,8 +67,8 @@ class Newton {
       gram[1][1] += direction[j] * direction[j];
     }
     gram[1][0] = gram[0][1];
-    // To the last digit: a step may raise the margin, which is flat at the optimum, by next to nothing and still lower
-    // the upper bound a lot.
+    // To the last digit: a step may hardly raise the margin, which is flat at the optimum, and still lower the upper
+    // bound a lot.
     const auto [along_w, along_direction] = SlackRepair<2>(scores_, penalties_, gram).best({1, 1}, 0).c;
     for (std::size_t j = 0; j < w_.size(); ++j) w_[j] = along_w * w_[j] + along_direction * direction[j];
     for (std::size_t i = 0; i < members_.size(); ++i)
@@ -186,7 +186,7 @@ class Newton {
   std::vector<std::uint32_t> members_;
   std::vector<double> w_, gradient_;
   std::vector<double> penalties_;  // c_k, and zeros up to whole lanes
-  SlackRepair<2>::Scores scores_;  // s_k, and its change along the direction in hand
+  SlackRepair<2>::Scores scores_;  // s_k, and its change along the current direction
   std::vector<char> active_;       // which rows are in upper_
   std::vector<double> upper_;      // sum over them of c_k ybar_k ybar_k^T, upper triangle
   double norm2_ = 0, combination2_ = 0, loss_ = 0, total_ = 0;

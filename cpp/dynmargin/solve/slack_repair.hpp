@@ -3,9 +3,9 @@
 // For weights w with s_k = w.ybar_k the extension coordinates (the slacks) are free; the best extended vector for w has
 // margin
 //   1 / sqrt(F(w)),   F(w) = ‖w‖² + sum_k Delta_k^-2 max(0, 1 - s_k)²,
-// and F is twice LinearSVC's objective. Here F is minimised over w = sum_i c_i u_i, with the Gram matrix of the
-// directions u_i and their scores at hand. F is convex and piecewise quadratic, so Newton's method ends after a few
-// steps; halving a step that does not lower F keeps it honest. With one direction this is the best scale of a weight
+// and F is twice LinearSVC's objective. Here F is minimised over w = sum_i c_i u_i, given the Gram matrix of the
+// directions u_i and their scores. F is convex and piecewise quadratic, so Newton's method ends after a few steps; a
+// step that does not lower F is halved. With one direction this is the best scale of a weight
 // vector.
 #pragma once
 
@@ -35,7 +35,7 @@ class SlackRepair {
   using Scores = std::array<std::vector<double>, K>;
 
   // scores[i][k] is that of direction i for the k-th row that takes part, penalties[k] its Delta_k^-2. All are filled
-  // up with zeros to whole lanes: a row without a penalty counts for nothing.
+  // up with zeros to whole lanes: a row without a penalty does not count.
   SlackRepair(std::span<const std::vector<double>, K> scores, const std::vector<double>& penalties, const Gram& gram)
       : scores_(scores), penalties_(penalties), gram_(gram) {}
 
@@ -72,7 +72,7 @@ class SlackRepair {
     Gram hessian;           // lower triangle
   };
 
-  // No branch on whether a row has a slack: about half of them do, and nobody can predict which.
+  // No branch on whether a row has a slack: about half of them do, and the CPU cannot predict which.
   Evaluation evaluate(const Coefficients& c) const {
     Lanes loss{};
     std::array<Lanes, K> step, gradient{};

@@ -1,7 +1,7 @@
 // Decimal numbers in text, correctly rounded, as Python's float() and C's strtod read them in the C locale.
 //
 // The text must end with a character that no number contains (the parser's texts end with a line feed), so that no loop
-// has to look for the end.
+// has to check for the end.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ namespace number_text {
 // A number without its sign, as written: digits * 10^exponent.
 struct Decimal {
   const char *begin, *end;
-  std::uint64_t digits = 0;  // means something if there are at most 19 of them
+  std::uint64_t digits = 0;  // valid if there are at most 19 of them
   std::int64_t n_digits = 0, exponent = 0;
 };
 
@@ -47,7 +47,7 @@ struct Decimal {
 inline constexpr std::array<double, 23> exact_powers = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
                                                         1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
                                                         1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-inline constexpr std::int64_t huge_exponent = 1'000'000'000'000'000;  // no text is long enough to make up for it
+inline constexpr std::int64_t huge_exponent = 1'000'000'000'000'000;  // no text has enough digits to compensate
 
 inline void read_digits(const char*& p, Decimal& decimal) {
   const char* begin = p;
@@ -78,9 +78,9 @@ inline bool read_decimal(const char* p, Decimal& decimal) {
   return true;
 }
 
-// Round correctly; false if it is too large for a double.
+// Rounds correctly; false if the number is too large for a double.
 inline bool round(const Decimal& decimal, double& value) {
-  // Both factors are exact, so that the one operation rounds correctly (Clinger 1990).
+  // Both factors are exact, so a single operation rounds correctly (Clinger 1990).
   constexpr std::uint64_t largest_exact = std::uint64_t{1} << 53;
   if (decimal.n_digits <= 19 && decimal.digits <= largest_exact && decimal.exponent >= -22 && decimal.exponent <= 22) {
     const double digits = static_cast<double>(decimal.digits);
