@@ -204,18 +204,18 @@ class Certificate:
                 return unproven("other data", "the rows are the same, in another order")
             return unproven("other data", "rows, labels or sample_weight are not those it was made for")
         margin, upper_bound = _bounds(matrix, problem, self.weights, self.intercept, self.counts, errors=1)
-        failed = []
+        which, failed = f"{self.problem.title}: " if self.problem.title else "", []
         if not self.margin <= margin:
             failed.append(f"the weights prove a {self.margin_name} of {margin:.17g} only")
         if not self.upper_bound >= upper_bound:
             failed.append(f"the counts prove an upper bound of {upper_bound:.17g} only")
         if failed:
-            return Verification("not proven", margin, upper_bound, " and ".join(failed))
+            return Verification("not proven", margin, upper_bound, which + " and ".join(failed))
         detail = f"the {self.margin_name} is at least {self.margin:.6g}"
         detail += f" and no classifier has more than {self.upper_bound:.6g}"
         if self.loss == "hinge":
             detail = f"the hinge objective is at most {self.primal:.6g} and none is below {self.dual:.6g}"
-        return Verification("proven", margin, upper_bound, detail)
+        return Verification("proven", margin, upper_bound, which + detail)
 
     def signed_counts(self, sides: NDArray[Any]) -> tuple[NDArray[np.int64], Vector]:
         """Return the rows with a count, and their counts with the signs they have in each row of weights."""

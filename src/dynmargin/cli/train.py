@@ -135,7 +135,6 @@ class Training:
         from ..training.request import Request
 
         self.arguments = arguments
-        self.request = Request(epsilon=arguments.epsilon, seed=arguments.seed, max_time=arguments.max_time, warn=notice)
         self.algorithm, self.train = find(arguments.algorithm)
         self.dataset = read(arguments)
         self.classes, self.y = self.dataset.labelled()
@@ -143,6 +142,8 @@ class Training:
         require_weight_in_every_class(self.classes, self.y, self.weights)
         for label in class_weights(self.classes, arguments.class_weights)[1]:
             notice(f"no row has the label {label} of -w{label}")
+        # The clock starts when the data have been read.
+        self.request = Request(epsilon=arguments.epsilon, seed=arguments.seed, max_time=arguments.max_time, warn=notice)
         self.matrix = as_matrix(self.dataset.X)
         try:
             self.rows = _core.pack(self.matrix)

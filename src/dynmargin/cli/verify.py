@@ -33,6 +33,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=run)
 
 
+def percent(fraction: float) -> str:
+    """Write a fraction in per cent; a small one keeps two digits."""
+    return f"{fraction:.3%}" if fraction >= 1e-4 else f"{100 * fraction:.2g}%"
+
+
 def run(arguments: argparse.Namespace) -> int:
     """Read model and data, verify, print the verdict."""
     from ..data.dataset import Csr
@@ -50,5 +55,6 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"all {len(model.certificates)} classes are proven; the one with the largest gap:")
     print(found)
     if found and worst and worst.gap < 1:  # else nothing is separated
-        print(f"the margin is within {worst.gap:.3%} of the best possible; {worst.epsilon:.3%} was asked for")
+        what, of = ("margin", "best") if worst.loss == "squared_hinge" else ("value 1 / sqrt(objective)", "largest")
+        print(f"the {what} is within {percent(worst.gap)} of the {of} possible; {percent(worst.epsilon)} was asked for")
     return {"proven": DONE, "other data": OTHER_DATA}.get(found.verdict, NOT_PROVEN)
