@@ -4,12 +4,6 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
-#include <array>
-#include <span>
-#include <stdexcept>
-#include <utility>
-#include <vector>
-
 #include "dynmargin/data/packed_rows.hpp"
 
 namespace nb = nanobind;
@@ -55,6 +49,6 @@ inline std::int64_t row_count(const Matrix& matrix) { return n_rows(matrix.view)
 
 template <class Rows, class Problem>
 void require_rows(const Rows& rows, const Problem& problem) {
-  if (static_cast<std::int64_t>(problem.sides.size()) != row_count(rows))
-    throw std::invalid_argument("the problem and the rows differ in length");
+  dynmargin::require(static_cast<std::int64_t>(problem.sides.size()) == row_count(rows),
+                     "the problem and the rows differ in length");
 }

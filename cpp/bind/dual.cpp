@@ -24,7 +24,7 @@ void bind_dual(nb::module_& m) {
       .def(
           "__init__",
           [](GainSchedule* self, int depth, int most_rounds, double worthwhile, double above_mean, double near) {
-            if (depth < 0) throw std::invalid_argument("depth must not be negative");
+            require(depth >= 0, "depth must not be negative");
             new (self) GainSchedule{depth, most_rounds, worthwhile, above_mean, near};
           },
           "depth"_a, "most_rounds"_a, "worthwhile"_a, "above_mean"_a, "near"_a)
@@ -45,7 +45,7 @@ void bind_dual(nb::module_& m) {
           "__init__",
           [](Decomposition* self, std::shared_ptr<PackedRows> rows, std::shared_ptr<Problem> problem, double tolerance,
              double epsilon, std::uint64_t seed) {
-            if (!problem->free_bias) throw std::invalid_argument("decomposition needs a problem with a free bias");
+            require(problem->free_bias, "decomposition needs a problem with a free bias");
             construct(self, std::move(rows), std::move(problem), tolerance, epsilon, seed);
           },
           "rows"_a, "problem"_a, "tolerance"_a, "epsilon"_a, "seed"_a)

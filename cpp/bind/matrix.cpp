@@ -27,9 +27,8 @@ void bind_csr(nb::module_& m) {
   m.def(
       "csr",
       [](Vector<Value> values, Vector<Index> columns, Vector<Index> starts, std::int64_t n_columns) {
-        if (starts.shape(0) < 1) throw std::invalid_argument("CSR matrix: indptr is empty");
-        if (columns.shape(0) < values.shape(0))
-          throw std::invalid_argument("CSR matrix: fewer column indices than values");
+        require(starts.shape(0) >= 1, "CSR matrix: indptr is empty");
+        require(columns.shape(0) >= values.shape(0), "CSR matrix: fewer column indices than values");
         const CsrView<Value, Index> view{values.data(), columns.data(),
                                          starts.data(), static_cast<std::int64_t>(starts.shape(0)) - 1,
                                          n_columns,     static_cast<std::int64_t>(values.shape(0))};

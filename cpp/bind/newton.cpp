@@ -9,15 +9,6 @@
 using namespace nb::literals;
 using namespace dynmargin;
 
-namespace {
-
-void require_length(const PackedRows& rows, std::size_t length) {
-  if (length != static_cast<std::size_t>(rows.n_columns) + 1)
-    throw std::invalid_argument("a vector needs n_columns + 1 coordinates");
-}
-
-}  // namespace
-
 void bind_newton(nb::module_& m) {
   nb::class_<Newton>(m, "Newton",
                      "LinearSVC's objective at a point that moves, and the passes that Newton's method needs.")
@@ -26,9 +17,9 @@ void bind_newton(nb::module_& m) {
           [](Newton* self, std::shared_ptr<PackedRows> rows, std::shared_ptr<Problem> problem,
              Vector<std::uint32_t> members, Vector<double> w, double scale) {
             require_rows(*rows, *problem);
-            require_length(*rows, w.shape(0));
+            require(w.shape(0) == static_cast<std::size_t>(rows->n_columns) + 1, "w needs n_columns + 1 coordinates");
             for (std::uint32_t k : span_of(members))
-              if (k >= rows->n_rows) throw std::invalid_argument("a member is not the number of a row");
+              require(problem->has_row(k), "a member is not a row that takes part");
             nb::gil_scoped_release release;
             new (self) Newton(std::move(rows), std::move(problem), copy_of(members), copy_of(w), scale);
           },
@@ -44,7 +35,7 @@ void bind_newton(nb::module_& m) {
   m.def(
       "best_scale",
       [](Vector<double> scores, Vector<double> penalties, double norm2) {
-        if (scores.shape(0) != penalties.shape(0)) throw std::invalid_argument("scores and penalties differ in length");
+        require(scores.shape(0) == penalties.shape(0), "scores and penalties differ in length");
         nb::gil_scoped_release release;
         return best_scale(copy_of(scores), copy_of(penalties), norm2);
       },

@@ -21,6 +21,11 @@ Numbers numbers_of(const OnlineSums& s) {
           s.gross, s.additions,   s.rows_seen, s.since_fresh, s.keep_counts};
 }
 
+void require_columns(const OnlineState& state, const Matrix& matrix) {
+  require(n_columns(matrix.view) == static_cast<std::int64_t>(state.sums().w.size()),
+          "the matrix and the state differ in their columns");
+}
+
 }  // namespace
 
 void bind_online(nb::module_& m) {
@@ -31,11 +36,9 @@ void bind_online(nb::module_& m) {
           [](OnlineState& self, const Matrix& matrix, const Problem& problem, std::optional<Vector<double>> repeats,
              double eps) {
             require_rows(matrix, problem);
-            if (n_columns(matrix.view) != static_cast<std::int64_t>(self.sums().w.size()))
-              throw std::invalid_argument("the matrix and the state differ in their columns");
-            if (problem.rho != self.sums().rho) throw std::invalid_argument("the problem and the state differ in rho");
-            if (repeats && repeats->shape(0) != problem.sides.size())
-              throw std::invalid_argument("repeats and sides differ in length");
+            require_columns(self, matrix);
+            require(problem.rho == self.sums().rho, "the problem and the state differ in rho");
+            require(!repeats || repeats->shape(0) == problem.sides.size(), "repeats and sides differ in length");
             nb::gil_scoped_release release;
             self.present(matrix.view, problem, repeats ? span_of(*repeats) : std::span<const double>{}, eps);
           },
@@ -45,15 +48,13 @@ void bind_online(nb::module_& m) {
           [](OnlineState& self, const Matrix& matrix, const Problem& problem, Vector<std::int64_t> rows,
              Vector<std::int64_t> counts, Vector<std::uint64_t> keys, Vector<double> model) {
             require_rows(matrix, problem);
-            if (self.sums().rows_seen > 0) throw std::invalid_argument("the state has seen rows already");
-            if (rows.shape(0) != counts.shape(0)) throw std::invalid_argument("rows and counts differ in length");
-            if (model.shape(0) != self.sums().w.size() + 1 ||
-                n_columns(matrix.view) != static_cast<std::int64_t>(self.sums().w.size()))
-              throw std::invalid_argument("the matrix, the model and the state differ in their columns");
-            if (keys.shape(0) != problem.sides.size()) throw std::invalid_argument("keys and sides differ in length");
+            require_columns(self, matrix);
+            require(self.sums().rows_seen == 0, "the state has seen rows already");
+            require(rows.shape(0) == counts.shape(0), "rows and counts differ in length");
+            require(model.shape(0) == self.sums().w.size() + 1, "the model and the state differ in their columns");
+            require(keys.shape(0) == problem.sides.size(), "keys and sides differ in length");
             for (const std::int64_t k : span_of(rows))
-              if (k < 0 || k >= n_rows(matrix.view) || problem.sides[k] == 0)
-                throw std::invalid_argument("a count belongs to no row of this data");
+              require(problem.has_row(k), "a count belongs to no row of this data");
             nb::gil_scoped_release release;
             self.take_over(matrix.view, problem, span_of(rows), span_of(counts), span_of(keys), span_of(model));
           },

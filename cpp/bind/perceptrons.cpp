@@ -56,7 +56,7 @@ void bind_perceptrons(nb::module_& m) {
       .def(
           "start_from",
           [](Trainer& self, Vector<std::int64_t> rows, Vector<std::int64_t> counts) {
-            if (rows.shape(0) != counts.shape(0)) throw std::invalid_argument("rows and counts differ in length");
+            require(rows.shape(0) == counts.shape(0), "rows and counts differ in length");
             nb::gil_scoped_release release;
             self.start_from(span_of(rows), span_of(counts));
           },

@@ -47,16 +47,16 @@ NumpyArray<std::uint64_t> row_keys(const Problem& problem, const Rows& rows) {
 }
 
 Bound margin(const Problem& self, const Matrix& matrix, const Vector<double>& w, double b) {
-  if (static_cast<std::int64_t>(w.shape(0)) != n_columns(matrix.view))
-    throw std::invalid_argument("the weights and the matrix differ in length");
+  require(static_cast<std::int64_t>(w.shape(0)) == n_columns(matrix.view),
+          "the weights and the matrix differ in length");
   nb::gil_scoped_release release;
   return margin_of_weights(matrix.view, self, span_of(w), b);
 }
 
 Bound margin(const JointProblem& self, const Matrix& matrix, const ClassTable& w, const Vector<double>& b) {
   const auto K = self.costs.size();
-  if (w.shape(0) != K || b.shape(0) != K || static_cast<std::int64_t>(w.shape(1)) != n_columns(matrix.view))
-    throw std::invalid_argument("the weights are not one row per class and one number per feature");
+  require(w.shape(0) == K && b.shape(0) == K && static_cast<std::int64_t>(w.shape(1)) == n_columns(matrix.view),
+          "the weights are not one row per class and one number per feature");
   nb::gil_scoped_release release;
   return margin_of_weights(matrix.view, self, {w.data(), w.size()}, span_of(b));
 }
@@ -93,7 +93,7 @@ nb::class_<P> bind_problem(nb::module_& m, const char* name, const char* doc) {
           "bound_of_counts",
           [](const P& self, const Matrix& matrix, Vector<std::int64_t> places, Vector<std::int64_t> counts) {
             require_rows(matrix, self);
-            if (places.shape(0) != counts.shape(0)) throw std::invalid_argument("places and counts differ in length");
+            require(places.shape(0) == counts.shape(0), "places and counts differ in length");
             nb::gil_scoped_release release;
             return as_pair(bound_of_counts(matrix.view, self, span_of(places), span_of(counts)));
           },
@@ -113,7 +113,7 @@ nb::class_<P> bind_problem(nb::module_& m, const char* name, const char* doc) {
 
 template <class P>
 void make_problem(P* self, const std::optional<Vector<double>>& weight, std::size_t n_rows, P problem) {
-  if (weight && weight->shape(0) != n_rows) throw std::invalid_argument("sample_weight and sides differ in length");
+  require(!weight || weight->shape(0) == n_rows, "sample_weight and sides differ in length");
   if (weight) problem.sample_weight = copy_of(*weight);
   problem.require_valid();
   new (self) P(std::move(problem));

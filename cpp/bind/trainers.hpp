@@ -8,7 +8,6 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
-#include <memory>
 #include <optional>
 
 #include "arrays.hpp"

@@ -1,13 +1,6 @@
 // Dense rows, one after the other.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstddef>
-#include <cstdint>
-#include <span>
-#include <vector>
-
 #include "dynmargin/data/matrix_view.hpp"
 #include "dynmargin/data/row_products.hpp"
 

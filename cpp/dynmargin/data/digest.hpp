@@ -4,11 +4,6 @@
 // sparse input with the same values have the same digest, because rows are digested in canonical form.
 #pragma once
 
-#include <bit>
-#include <cstdint>
-#include <span>
-#include <vector>
-
 #include "dynmargin/data/matrix_view.hpp"
 
 namespace dynmargin {

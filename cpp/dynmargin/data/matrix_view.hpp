@@ -12,11 +12,12 @@
 #include <cstdint>
 #include <numeric>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <variant>
 #include <vector>
+
+#include "dynmargin/data/require.hpp"
 
 namespace dynmargin {
 
@@ -74,11 +75,11 @@ struct CsrView {
 
   // All other code trusts the structure, so it is checked once, when the view is made.
   void require_valid() const {
-    if (starts[0] != 0) throw std::invalid_argument("CSR matrix: indptr must start with 0");
+    require(starts[0] == 0, "CSR matrix: indptr must start with 0");
     for (std::int64_t k = 0; k < n_rows; ++k)
       if (starts[k + 1] < starts[k])
         throw std::invalid_argument("CSR matrix: indptr falls at row " + std::to_string(k));
-    if (starts[n_rows] > n_stored) throw std::invalid_argument("CSR matrix: indptr points beyond the stored values");
+    require(starts[n_rows] <= n_stored, "CSR matrix: indptr points beyond the stored values");
     Index low = 0, high = 0;
     for (Index i = 0; i < starts[n_rows]; ++i) {
       low = std::min(low, columns[i]);

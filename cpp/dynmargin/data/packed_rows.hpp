@@ -6,15 +6,8 @@
 #pragma once
 
 #include <cmath>
-#include <cstdint>
 #include <limits>
-#include <span>
-#include <stdexcept>
-#include <string>
-#include <type_traits>
 #include <utility>
-#include <variant>
-#include <vector>
 
 #include "dynmargin/data/dense_rows.hpp"
 #include "dynmargin/data/digest.hpp"
@@ -135,8 +128,7 @@ inline PackedRows pack(const MatrixView& matrix) {
   return std::visit(
       [](const auto& view) {
         constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-        if (view.n_rows > most || view.n_columns > most)
-          throw std::invalid_argument("at most 2**31 - 1 rows and columns can be packed");
+        require(view.n_rows <= most && view.n_columns <= most, "at most 2**31 - 1 rows and columns can be packed");
         const Survey found = survey(view);
         if (found.all_ones) return pack_values_as<Ones>(found, view);
         return found.float32_is_exact ? pack_values_as<float>(found, view) : pack_values_as<double>(found, view);

@@ -6,8 +6,6 @@
 //   ‖a‖²     = ‖abar‖² + sum_k n_k² Delta_k²
 #pragma once
 
-#include <vector>
-
 #include "dynmargin/data/packed_rows.hpp"
 
 namespace dynmargin {

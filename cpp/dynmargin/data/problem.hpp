@@ -1,13 +1,6 @@
 // A two-class problem over the rows: the side of each row, and what its slack costs.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
 #include "dynmargin/data/packed_rows.hpp"
 
 namespace dynmargin {
@@ -26,16 +19,14 @@ struct Problem {
   bool free_bias = false;  // an unregularised intercept: no augmentation, margins are geometric
 
   void require_valid() const {
-    if (!(rho >= 0 && std::isfinite(rho))) throw std::invalid_argument("rho must not be negative or infinite");
-    if (free_bias && rho != 0) throw std::invalid_argument("a free bias needs no augmentation: rho must be 0");
+    require(rho >= 0 && std::isfinite(rho), "rho must not be negative or infinite");
+    require(!free_bias || rho == 0, "a free bias needs no augmentation: rho must be 0");
     require_cost(C_negative);
     require_cost(C_positive);
-    if (std::isinf(C_negative) != std::isinf(C_positive))
-      throw std::invalid_argument("C must be finite for both classes or for neither");
-    if (loss == Loss::hinge && hard_margin())
-      throw std::invalid_argument("the hinge needs a finite C; without slacks both losses are the same");
-    for (const int side : sides)
-      if (side < -1 || side > 1) throw std::invalid_argument("a side is none of -1, 0 and 1");
+    require(std::isinf(C_negative) == std::isinf(C_positive), "C must be finite for both classes or for neither");
+    require(loss != Loss::hinge || !hard_margin(),
+            "the hinge needs a finite C; without slacks both losses are the same");
+    for (const int side : sides) require(side >= -1 && side <= 1, "a side is none of -1, 0 and 1");
     for (std::size_t k = 0; k < sample_weight.size(); ++k)
       if (sides[k] != 0) require_cost(sample_weight[k] * (sides[k] > 0 ? C_positive : C_negative));
   }
@@ -48,6 +39,7 @@ struct Problem {
   }
   // Delta_k²; with the hinge patterns are not extended.
   double delta2(std::size_t k) const { return loss == Loss::hinge ? 0 : 1 / penalty(k); }
+  bool has_row(std::int64_t k) const { return k >= 0 && k < std::ssize(sides) && sides[k] != 0; }  // that takes part
   // ‖y_k‖², of a row of squared length `row2`.
   double squared_norm(std::size_t k, double row2) const { return row2 + rho * rho + delta2(k); }
   std::size_t n_members() const { return sides.size() - std::count(sides.begin(), sides.end(), 0); }

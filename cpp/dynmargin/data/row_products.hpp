@@ -1,7 +1,6 @@
 // Products of rows with vectors, the same for every layout, and memory that is fetched ahead.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 

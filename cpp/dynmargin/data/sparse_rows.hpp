@@ -2,14 +2,8 @@
 // lines that can be prefetched.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <memory>
-#include <span>
-#include <stdexcept>
-#include <type_traits>
-#include <vector>
 
 #include "dynmargin/data/matrix_view.hpp"
 #include "dynmargin/data/row_products.hpp"

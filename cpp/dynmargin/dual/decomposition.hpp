@@ -12,13 +12,7 @@
 // checks in a row are set aside now and then (shrinking).
 #pragma once
 
-#include <algorithm>
-#include <chrono>
-#include <limits>
-#include <memory>
 #include <optional>
-#include <utility>
-#include <vector>
 
 #include "dynmargin/data/patterns.hpp"
 #include "dynmargin/dual/dual_bounds.hpp"

@@ -9,12 +9,6 @@
 // A running average of w, which PDM's lower bound relies on, gained nothing here: visiting where it pays keeps w quiet.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <limits>
-#include <vector>
-
 #include "dynmargin/dual/dual_state.hpp"
 #include "dynmargin/perceptron/best_weights.hpp"
 #include "dynmargin/proof/witnesses.hpp"

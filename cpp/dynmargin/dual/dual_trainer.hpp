@@ -2,14 +2,7 @@
 // at any of them.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <memory>
 #include <optional>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "dynmargin/dual/coordinate_descent.hpp"
 #include "dynmargin/dual/dual_bounds.hpp"

@@ -9,9 +9,6 @@
 // (To a certified 1 % on 20 Newsgroups: 12 visits per row; 98 with LIBLINEAR's shrinking and the same stop.)
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
 #include "dynmargin/order/members.hpp"
 #include "dynmargin/order/shuffle.hpp"
 

@@ -11,9 +11,6 @@
 // (b + db/2)² / (gamma_d² (db - R²)) of them.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-
 #include "dynmargin/rules/totals.hpp"
 
 namespace dynmargin {

@@ -5,7 +5,6 @@
 // on every machine.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <utility>

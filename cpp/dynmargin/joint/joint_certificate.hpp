@@ -4,14 +4,6 @@
 //   counts n_kr   ->  ‖sum n_kr z_kr‖ / sum n_kr:            upper bound of it, whatever made the counts
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <span>
-#include <stdexcept>
-#include <vector>
-
 #include "dynmargin/joint/joint_problem.hpp"
 #include "dynmargin/proof/error_analysis.hpp"
 
@@ -96,10 +88,9 @@ inline Bound bound_of_counts(const MatrixView& matrix, const JointProblem& probl
           std::int64_t of_row = 0;
           for (; i < places.size() && places[i] / K == k; ++i) {
             const std::int64_t r = places[i] % K, n = counts[i];
-            if (places[i] < 0 || k >= view.n_rows || problem.sides[k] == 0 || r == problem.class_of(k))
-              throw std::invalid_argument("a count belongs to no row and wrong class of this data");
-            if (i > 0 && places[i] <= places[i - 1])
-              throw std::invalid_argument("the rows and classes of counts must increase");
+            require(places[i] >= 0 && problem.has_row(k) && r != problem.class_of(k),
+                    "a count belongs to no row and wrong class of this data");
+            require(i == 0 || places[i] > places[i - 1], "the rows and classes of counts must increase");
             A.count(n);
             if (n == 0) continue;
             of_row += n;

@@ -7,12 +7,6 @@
 // nearest wrong classes are chosen at c, the best c is found for them, and this is repeated until F falls no more.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <limits>
-#include <vector>
-
 #include "dynmargin/joint/joint_state.hpp"
 #include "dynmargin/perceptron/best_weights.hpp"
 

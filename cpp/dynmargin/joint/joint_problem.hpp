@@ -9,11 +9,6 @@
 // the problem of Crammer and Singer (2001) with squared slacks.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <vector>
-
 #include "dynmargin/data/packed_rows.hpp"
 #include "dynmargin/data/problem.hpp"
 
@@ -30,14 +25,14 @@ struct JointProblem {
   std::int32_t class_of(std::size_t k) const { return sides[k] - 1; }  // from 0 up
 
   void require_valid() const {
-    if (!(rho >= 0 && std::isfinite(rho))) throw std::invalid_argument("rho must not be negative or infinite");
-    if (costs.size() < 2) throw std::invalid_argument("a problem needs two classes or more");
+    require(rho >= 0 && std::isfinite(rho), "rho must not be negative or infinite");
+    require(costs.size() >= 2, "a problem needs two classes or more");
     for (double C : costs) {
       Problem::require_cost(C);
-      if (std::isinf(C) != hard_margin()) throw std::invalid_argument("C must be finite for all classes or for none");
+      require(std::isinf(C) == hard_margin(), "C must be finite for all classes or for none");
     }
     for (std::size_t k = 0; k < sides.size(); ++k) {
-      if (sides[k] < 0 || sides[k] > n_classes()) throw std::invalid_argument("a row is of no class");
+      require(sides[k] >= 0 && sides[k] <= n_classes(), "a row belongs to no class");
       if (sides[k] != 0 && !sample_weight.empty()) Problem::require_cost(sample_weight[k] * costs[class_of(k)]);
     }
   }
@@ -47,6 +42,7 @@ struct JointProblem {
     const double C = costs[class_of(k)];
     return 2 * (sample_weight.empty() ? C : C * sample_weight[k]);
   }
+  bool has_row(std::int64_t k) const { return k >= 0 && k < std::ssize(sides) && sides[k] != 0; }
   double delta2(std::size_t k) const { return 1 / penalty(k); }
   // ‖z_kr‖², the same for every wrong class r.
   double squared_norm(std::size_t k, double row2) const { return 2 * (row2 + rho * rho) + delta2(k); }

@@ -7,13 +7,6 @@
 //   ‖A‖²    = ‖W‖² + sum_k n_k² Delta_k²
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <numeric>
-#include <utility>
-#include <vector>
-
 #include "dynmargin/joint/class_scores.hpp"
 #include "dynmargin/joint/joint_problem.hpp"
 #include "dynmargin/perceptron/state.hpp"

@@ -5,12 +5,7 @@
 // with some wrong class in reach.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <memory>
 #include <tuple>
-#include <utility>
-#include <vector>
 
 #include "dynmargin/joint/joint_lower_bound.hpp"
 #include "dynmargin/order/presentation.hpp"

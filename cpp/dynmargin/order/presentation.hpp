@@ -1,9 +1,7 @@
 // What the runs of perceptrons share: active sets, and the upper bound that is known after every pass, however short.
 #pragma once
 
-#include <memory>
 #include <optional>
-#include <utility>
 
 #include "dynmargin/order/pacing.hpp"
 #include "dynmargin/order/run.hpp"

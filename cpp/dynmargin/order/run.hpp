@@ -3,13 +3,7 @@
 // Nothing here depends on where slices end, so a run gives the same result bit for bit with any slicing.
 #pragma once
 
-#include <algorithm>
 #include <chrono>
-#include <cstdint>
-#include <memory>
-#include <utility>
-#include <variant>
-#include <vector>
 
 #include "dynmargin/data/patterns.hpp"
 #include "dynmargin/order/members.hpp"

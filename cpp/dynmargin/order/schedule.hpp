@@ -10,11 +10,6 @@
 // leaves open.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cstdint>
-#include <vector>
-
 #include "dynmargin/order/members.hpp"
 #include "dynmargin/order/shuffle.hpp"
 

@@ -1,11 +1,6 @@
 // Fresh orders of a list of patterns, from the library's own generator.
 #pragma once
 
-#include <cstdint>
-#include <span>
-#include <utility>
-#include <vector>
-
 #include "dynmargin/data/digest.hpp"
 #include "dynmargin/order/members.hpp"
 

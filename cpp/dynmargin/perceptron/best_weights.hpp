@@ -4,12 +4,6 @@
 // part of the run, not a number of passes: the longer the run, the smaller the swing that is left to average out.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <vector>
-
 #include "dynmargin/data/packed_rows.hpp"
 #include "dynmargin/order/members.hpp"
 #include "dynmargin/rules/totals.hpp"

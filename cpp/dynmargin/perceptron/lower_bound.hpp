@@ -5,12 +5,6 @@
 // per row to a certified 1 % instead of 25.)
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <span>
-#include <vector>
-
 #include "dynmargin/perceptron/best_weights.hpp"
 #include "dynmargin/perceptron/state.hpp"
 

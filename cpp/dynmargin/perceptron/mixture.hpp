@@ -29,12 +29,6 @@
 // after 1.5 s.)
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdint>
-#include <vector>
-
 #include "dynmargin/perceptron/state.hpp"
 #include "dynmargin/solve/cholesky.hpp"
 

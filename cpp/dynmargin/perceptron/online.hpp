@@ -11,15 +11,6 @@
 // The model is not the last w but the average of w over the rows presented: w swings, its average does not.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <span>
-#include <stdexcept>
-#include <string>
-#include <vector>
-
 #include "dynmargin/data/digest.hpp"
 #include "dynmargin/proof/error_analysis.hpp"
 #include "dynmargin/rules/dynamic_margin.hpp"

@@ -15,13 +15,6 @@
 // with much overlap 6 and 32, Adult 7 and 14, Adult at C=10 20 and 60.)
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
-#include <limits>
-#include <span>
-#include <utility>
-#include <vector>
-
 #include "dynmargin/order/members.hpp"
 #include "dynmargin/perceptron/state.hpp"
 #include "dynmargin/rules/dynamic_margin.hpp"

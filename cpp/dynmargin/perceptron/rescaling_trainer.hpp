@@ -6,13 +6,6 @@
 //   gamma_d <= ‖v‖ / sum_k n_k,   whatever made the coefficients.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <memory>
-#include <utility>
-#include <variant>
-#include <vector>
-
 #include "dynmargin/order/presentation.hpp"
 #include "dynmargin/perceptron/lower_bound.hpp"
 #include "dynmargin/proof/witnesses.hpp"

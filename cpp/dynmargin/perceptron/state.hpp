@@ -6,14 +6,6 @@
 // An algorithm that only adds patterns has integer counts. One that also rescales `a`, or takes back, has real ones.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cmath>
-#include <cstdint>
-#include <span>
-#include <utility>
-#include <vector>
-
 #include "dynmargin/data/problem.hpp"
 #include "dynmargin/order/members.hpp"
 #include "dynmargin/rules/totals.hpp"

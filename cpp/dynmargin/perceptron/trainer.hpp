@@ -2,15 +2,6 @@
 // them.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <memory>
-#include <span>
-#include <stdexcept>
-#include <utility>
-#include <variant>
-#include <vector>
-
 #include "dynmargin/order/presentation.hpp"
 #include "dynmargin/perceptron/lower_bound.hpp"
 #include "dynmargin/perceptron/mixture.hpp"
@@ -44,10 +35,9 @@ class Trainer : public Presentation<Problem, std::pair<std::int64_t, std::int64_
   void start_from(std::span<const std::int64_t> rows, std::span<const std::int64_t> counts) {
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const std::int64_t k = rows[i], n = counts[i];
-      if (k < 0 || k >= packed_->n_rows || problem_->sides[k] == 0)
-        throw std::invalid_argument("a count belongs to no row of this data");
-      if (n < 0 || n > static_cast<std::int64_t>(largest_count - state_.totals.t))
-        throw std::invalid_argument("counts must be non-negative and add up to at most 2**53");
+      require(problem_->has_row(k), "a count belongs to no row of this data");
+      require(n >= 0 && n <= static_cast<std::int64_t>(largest_count - state_.totals.t),
+              "counts must be non-negative and add up to at most 2**53");
       Pattern& pattern = state_.patterns[k];
       const auto signed_n = static_cast<double>(problem_->sides[k] < 0 ? -n : n);
       with_patterns([&](const auto& patterns) { patterns.add_to(state_.w.data(), state_.bias, pattern, signed_n); });

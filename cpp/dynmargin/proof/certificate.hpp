@@ -4,13 +4,6 @@
 //   counts n_k      ->  ‖sum n_k y_k‖ / sum n_k:           upper bound of gamma_d, whatever made the counts
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <span>
-#include <stdexcept>
-
 #include "dynmargin/proof/error_analysis.hpp"
 
 namespace dynmargin {
@@ -63,11 +56,10 @@ inline Bound bound_of_counts(const MatrixView& matrix, const Problem& problem, s
       [&](const auto& view) {
         for (std::size_t i = 0; i < rows.size(); ++i) {
           const std::int64_t k = rows[i], n = counts[i];
-          if (i > 0 && k <= rows[i - 1]) throw std::invalid_argument("the rows of counts must increase");
+          require(i == 0 || k > rows[i - 1], "the rows of counts must increase");
           a.count(n);
           if (n == 0) continue;
-          if (k < 0 || k >= view.n_rows || problem.sides[k] == 0)
-            throw std::invalid_argument("a count belongs to no row of this data");
+          require(problem.has_row(k), "a count belongs to no row of this data");
           a.add(view, k, 0, problem.sides[k] > 0 ? n : -n);
           if (problem.loss == Loss::hinge)
             largest_scale = std::min(largest_scale, problem.penalty(k) / 2 / static_cast<double>(n));
@@ -77,8 +69,7 @@ inline Bound bound_of_counts(const MatrixView& matrix, const Problem& problem, s
       },
       matrix);
   // u.a = sum n_k (l_k (u.x_k + b)) for any b only if the two sides have the same sum.
-  if (problem.free_bias && a.bias(0) != 0)
-    throw std::invalid_argument("with a free bias the counts of the two sides must have the same sum");
+  require(!problem.free_bias || a.bias(0) == 0, "with a free bias the counts of the two sides must have the same sum");
   const Bound bound = a.bound(n_columns(matrix), problem.rho, rows.size(), 0);
   return problem.loss == Loss::hinge && a.t() > 0 ? hinge_bound(bound, a.t(), largest_scale) : bound;
 }

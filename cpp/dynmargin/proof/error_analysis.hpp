@@ -6,13 +6,7 @@
 // one; a bound is published three errors outward, so that another machine that sums in another order still confirms it.
 #pragma once
 
-#include <algorithm>
 #include <cfloat>
-#include <cmath>
-#include <cstdint>
-#include <limits>
-#include <stdexcept>
-#include <vector>
 
 #include "dynmargin/data/problem.hpp"
 
@@ -151,8 +145,7 @@ class CountedSum {
 
   // Counts `n` more updates; the sum of all counts has to be exact.
   void count(std::int64_t n) {
-    if (n < 0 || n > (std::int64_t{1} << 53) - t_)
-      throw std::invalid_argument("counts must be non-negative and add up to at most 2**53");
+    require(n >= 0 && n <= (std::int64_t{1} << 53) - t_, "counts must be non-negative and add up to at most 2**53");
     t_ += n;
   }
 

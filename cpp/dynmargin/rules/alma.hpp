@@ -7,9 +7,6 @@
 // after at most 2 (R / gamma_d)² (2 / alpha - 1)² + 8 / alpha - 4 updates.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-
 #include "dynmargin/rules/totals.hpp"
 
 namespace dynmargin {

@@ -7,8 +7,6 @@
 // At convergence the directional margin exceeds (1 - eps) ‖a‖/t >= (1 - eps) gamma_d.
 #pragma once
 
-#include <cmath>
-
 #include "dynmargin/rules/totals.hpp"
 
 namespace dynmargin {

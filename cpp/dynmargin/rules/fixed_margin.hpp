@@ -8,9 +8,6 @@
 // shows itself by a pattern no longer than beta, or by the upper bound ‖a‖/t falling to beta.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-
 #include "dynmargin/rules/totals.hpp"
 
 namespace dynmargin {

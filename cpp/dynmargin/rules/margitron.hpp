@@ -10,9 +10,6 @@
 // so that at convergence the directional margin approaches the fraction 1 - e/2 (1 / (2-s)) of the best one as b grows.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-
 #include "dynmargin/rules/totals.hpp"
 #include "dynmargin/solve/portable_math.hpp"
 

@@ -9,9 +9,6 @@
 // before it does converge, the smaller eta_t is and the larger eta_t t_b.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
-
 #include "dynmargin/rules/totals.hpp"
 #include "dynmargin/solve/portable_math.hpp"
 

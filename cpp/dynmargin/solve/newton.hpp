@@ -11,13 +11,6 @@
 // Vectors have one more coordinate than there are columns, the last for the augmentation.
 #pragma once
 
-#include <cmath>
-#include <cstdint>
-#include <memory>
-#include <utility>
-#include <variant>
-#include <vector>
-
 #include "dynmargin/data/problem.hpp"
 #include "dynmargin/solve/cholesky.hpp"
 #include "dynmargin/solve/slack_repair.hpp"

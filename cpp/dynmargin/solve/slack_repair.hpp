@@ -9,12 +9,8 @@
 // vector.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <numeric>
 #include <span>
-#include <vector>
 
 #include "dynmargin/solve/cholesky.hpp"
 #include "dynmargin/solve/lanes.hpp"

@@ -1,12 +1,8 @@
 // The grammar of LIBSVM / SVMlight text: a line is `label [qid:n] index:value index:value ... # comment`.
 #pragma once
 
-#include <algorithm>
-#include <cstdint>
 #include <cstring>
-#include <limits>
 #include <string>
-#include <string_view>
 
 #include "dynmargin/text/number_text.hpp"
 

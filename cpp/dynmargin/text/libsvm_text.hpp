@@ -4,15 +4,10 @@
 // Malformed text is refused with its position; nothing is skipped but blank lines, comments and query ids.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
-#include <cstdint>
 #include <exception>
-#include <limits>
 #include <memory>
 #include <optional>
-#include <string>
-#include <string_view>
 #include <system_error>
 #include <thread>
 #include <vector>
