@@ -80,6 +80,14 @@ nb::class_<P> bind_problem(nb::module_& m, const char* name, const char* doc) {
           },
           "rows"_a, "R, the length of the longest pattern.")
       .def(
+          "n_nonzeros",
+          [](const P& self, const PackedRows& rows) {
+            require_rows(rows, self);
+            nb::gil_scoped_release release;
+            return n_nonzeros(rows, self);
+          },
+          "rows"_a, "The non-zeros of the rows that take part.")
+      .def(
           "margin_of_weights",
           [](const P& self, const Matrix& matrix, W w, b intercept) {
             require_rows(matrix, self);

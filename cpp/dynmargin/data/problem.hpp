@@ -53,6 +53,26 @@ struct Problem {
   }
 };
 
+// Whether there are more columns than rows that take part, for either kind of problem.
+template <class AnyProblem>
+bool is_wide(const PackedRows& packed, const AnyProblem& problem) {
+  return packed.n_columns > static_cast<std::int64_t>(problem.n_members());
+}
+
+// The non-zeros of the rows that take part.
+template <class AnyProblem>
+std::int64_t n_nonzeros(const PackedRows& packed, const AnyProblem& problem) {
+  if (static_cast<std::int64_t>(problem.n_members()) == packed.n_rows) return packed.n_nonzeros;
+  std::int64_t count = 0;
+  std::visit(
+      [&](const auto& rows) {
+        for (std::size_t k = 0; k < problem.sides.size(); ++k)
+          if (problem.sides[k] != 0) rows.for_each(rows.start(k), [&](auto, double value) { count += value != 0; });
+      },
+      packed.rows);
+  return count;
+}
+
 // R, the length of the longest pattern, for either kind of problem.
 template <class AnyProblem>
 double largest_norm(const PackedRows& packed, const AnyProblem& problem) {

@@ -26,7 +26,7 @@ class JointTrainer : public Presentation<JointProblem, std::tuple<std::int64_t, 
         mixing_(schedule.mixing),
         state_(*packed_, *problem_),
         lower_bound_(*packed_, *problem_),
-        mixture_(lengths_of(state_, lower_bound_.members()), packed_->n_columns > packed_->n_rows),
+        mixture_(lengths_of(state_, lower_bound_.members()), is_wide(*packed_, *problem_)),
         scores_(state_.w.stride) {}
 
   Event advance(double seconds, double max_updates) {

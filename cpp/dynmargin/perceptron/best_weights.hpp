@@ -30,7 +30,7 @@ class BestWeights {
   template <class Problem>
   BestWeights(const PackedRows& packed, const Problem& problem)
       : members_(members_of(problem)),
-        row_length_(static_cast<double>(packed.n_nonzeros) / static_cast<double>(packed.n_rows)),
+        row_length_(static_cast<double>(n_nonzeros(packed, problem)) / static_cast<double>(members_.size())),
         penalties_(whole_lanes(members_.size())) {
     if (problem.hard_margin()) return;
     for (std::size_t i = 0; i < members_.size(); ++i) penalties_[i] = problem.penalty(members_[i].row());

@@ -47,6 +47,7 @@ class Mixture {
   Mixture(const Lengths& lengths, bool wide)
       : squared_norms_(lengths.all),
         stiffness_(lengths.all / lengths.own),
+        n_patterns_(lengths.patterns),
         most_points_(lengths.own == 0 ? 1 : (wide ? 2 : most_directions)),
         parts_only_(lengths.own == 0) {}
 
@@ -186,7 +187,8 @@ class Mixture {
     diluting_ = parts_only_ = true;
     most_points_ = 1;
     points_.clear();
-    if (T < now.t && T > 4 * static_cast<double>(now.shares.size())) give_shares(a, now, {}, 0, T, rebuild);
+    const std::size_t places = now.shares.size() / a.patterns.size() * n_patterns_;
+    if (T < now.t && T > 4 * static_cast<double>(places)) give_shares(a, now, {}, 0, T, rebuild);
   }
 
   template <class Rebuild>
@@ -214,8 +216,9 @@ class Mixture {
     points_.insert(points_.begin(), std::move(p));
   }
 
-  double squared_norms_;  // sum_k ‖y_k‖²
-  double stiffness_;      // sum_k ‖y_k‖² over sum_k Delta_k²
+  double squared_norms_;    // sum_k ‖y_k‖²
+  double stiffness_;        // sum_k ‖y_k‖² over sum_k Delta_k²
+  std::size_t n_patterns_;  // that take part
   std::size_t most_points_;
   bool parts_only_;
   double fineness_ = 1;  // what rounding may cost, as a fraction of the accuracy

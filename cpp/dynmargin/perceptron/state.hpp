@@ -97,11 +97,12 @@ inline double squared_distance(const State& a, std::span<const double> shares) {
 struct Lengths {
   double all = 0;  // sum_k ‖y_k‖²
   double own = 0;  // sum_k Delta_k²: what of that is not shared with others; 0 for the hard margin
+  std::size_t patterns = 0;
 };
 
 template <class AnyState>
 Lengths lengths_of(const AnyState& a, std::span<const Member> members) {
-  Lengths sums;
+  Lengths sums{.patterns = members.size()};
   for (const Member m : members) {
     sums.all += a.patterns[m.row()].squared_norm;
     sums.own += a.patterns[m.row()].delta2;

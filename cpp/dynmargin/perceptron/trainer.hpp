@@ -26,9 +26,8 @@ class Trainer : public Presentation<Problem, std::pair<std::int64_t, std::int64_
         mixing_(schedule.mixing),
         state_(empty_state<std::int64_t>(*packed_, *problem_)),
         lower_bound_(*packed_, *problem_),
-        mixture_(lengths_of(state_, lower_bound_.members()), packed_->n_columns > packed_->n_rows),
-        renewal_(schedule.renewal && !problem_->hard_margin(),
-                 packed_->n_columns > static_cast<std::int64_t>(problem_->n_members())) {}
+        mixture_(lengths_of(state_, lower_bound_.members()), is_wide(*packed_, *problem_)),
+        renewal_(schedule.renewal && !problem_->hard_margin(), is_wide(*packed_, *problem_)) {}
 
   // Begins with counts that are known from before. That is legitimate for the patterns they belong to: a perceptron may
   // have been presented with these first, and any counts prove an upper bound.
@@ -111,7 +110,7 @@ class Trainer : public Presentation<Problem, std::pair<std::int64_t, std::int64_
   // What changes with every update is kept in locals, which the compiler knows are not affected by writing to w.
   template <class P, class R>
   Event present(const P& patterns, const R& rule, double max_updates) {
-    const std::size_t length = std::clamp<std::size_t>(packed_->n_rows / 32, 64, 1024);
+    const std::size_t length = std::clamp<std::size_t>(lower_bound_.members().size() / 32, 64, 1024);
     const double width = sets_.width(), share = renewal_.share();
     const bool single = single_updates_first_ && sets_.first_full_pass();
     Pattern* const y = state_.patterns.data();

@@ -43,7 +43,7 @@ def train_decomposition(problem: PackedProblem, request: Request) -> Result:
     key = problem.key(request.seed)
     trainer = _core.Decomposition(problem.rows, problem.binary, tolerance, request.epsilon, key)
     result = train(problem, trainer, request, nothing_finer)
-    return _with_dual_scale(result, float(trainer.dual_weights().sum()))
+    return _with_dual_scale(result, float(problem.taking_part(trainer.dual_weights()).sum()))
 
 
 def _train_step(
@@ -64,7 +64,7 @@ def _train_step(
         problem.key(request.seed),
     )
     result = train(problem, trainer, request, nothing_finer)
-    return _with_dual_scale(result, float(trainer.dual_weights().sum()) / trainer.target)
+    return _with_dual_scale(result, float(problem.taking_part(trainer.dual_weights()).sum()) / trainer.target)
 
 
 def _with_dual_scale(result: Result, sum_of_dual_weights: float) -> Result:

@@ -22,7 +22,7 @@ VISIT = 15.0  # what it costs to find a row, beside its non-zeros
 
 def choose(problem: PackedProblem, epsilon: float) -> tuple[str, str]:
     """Name the algorithm to take for a problem, and why."""
-    columns, rows, nonzeros = problem.matrix.n_columns, problem.n_rows, problem.rows.n_nonzeros
+    columns, rows, nonzeros = problem.matrix.n_columns, problem.n_rows, problem.core.n_nonzeros(problem.rows)
     if problem.problem.joint:
         return "pdm", "the margin is joint"
     if problem.problem.loss == "hinge":

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..algorithms.registry import ALGORITHMS, find
 from ..problem.packed import PackedProblem
@@ -50,13 +50,15 @@ class FrontDoor(Proven, Chosen, Losses, MarginFloor, Intercept, MarginClassifier
         result: Result = train(problem, request)
         return result if result.algorithm else replace(result, algorithm=f"{self.algorithm}: as asked")
 
-    def _problems(self, classes: NDArray[Any], y: NDArray[Any], sample_weight: Weights | None) -> list[Problem]:
+    def _validated(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None
+    ) -> tuple[Any, NDArray[Any], NDArray[Any], Weights | None]:
         losses = ALGORITHMS[self.algorithm].losses
         if self.loss not in losses:
             raise ValueError(
                 f"algorithm={self.algorithm!r} needs loss={losses[0]!r}; use 'auto' or 'dcd' for the hinge"
             )
-        return super()._problems(classes, y, sample_weight)
+        return super()._validated(X, y, sample_weight)
 
     def _publish(
         self, fitted: Fit, problems: Sequence[Problem], y: NDArray[Any], sample_weight: Weights | None

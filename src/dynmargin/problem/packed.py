@@ -4,6 +4,7 @@ from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import _core
 from .problems import Problem, Weights
@@ -77,6 +78,10 @@ class PackedProblem:
     def wide(self) -> bool:
         """Whether there are more columns than rows."""
         return self.matrix.n_columns > self.n_rows
+
+    def taking_part(self, of_rows: NDArray[Any]) -> NDArray[Any]:
+        """Drop what belongs to rows that are left out, so that no sum depends on where they stand."""
+        return of_rows if len(of_rows) == self.n_rows else of_rows[self.sides != 0]
 
     def key(self, seed: int) -> int:
         """Return the key of the order of presentation, which depends on the seed and the index of the problem."""

@@ -164,7 +164,8 @@ class Run:
         directional_margin = (bounds or trainer.check()).directional_margin
         rows, times = trainer.support()
         if times.dtype.kind == "f":  # dual weights; a certificate takes integers
-            rows, times = as_counts(rows, times, problem.sides if stated.free_bias else None)
+            rows, times, sides = (problem.taking_part(of_rows) for of_rows in (rows, times, problem.sides))
+            rows, times = as_counts(rows, times, sides if stated.free_bias else None)
         counts = SparseCounts(rows, times, stated.counts_shape(problem.matrix.n_rows))
         w, scale = trainer.model()
 
