@@ -1,4 +1,4 @@
-"""Every scikit-learn estimator check, forevery algorithm of the registry under every name it has."""
+"""Every scikit-learn estimator check, for every algorithm of the registry under every name it has."""
 
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks

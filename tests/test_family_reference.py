@@ -1,4 +1,4 @@
-"""The core makes the same updates as the plain NumPy reference, forevery member of the family."""
+"""The core makes the same updates as the plain NumPy reference, for every member of the family."""
 
 from contextlib import suppress
 

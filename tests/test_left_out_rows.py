@@ -1,4 +1,7 @@
-"""A row of weight zero is left out: the fit is that on the other rows alone, bit for bit."""
+"""A row of weight zero is left out: the fit is that on the other rows alone.
+
+Bit for bit, if both are packed in the same layout, dense or sparse; otherwise up to the order of sums.
+"""
 
 import numpy as np
 import pytest

@@ -188,7 +188,7 @@ def margitron_threshold(R: float, gamma_bound: float, epsilon: float, growth: st
         return 0.0  # the classical perceptron
     if growth == "updates":
         rest = 1 / (1 - e) - 1 / (1 - e / 2)
-        return _core.pow(R**2 / rest, e) * _core.pow((1 - e / 2) * gamma_bound**2, 1 - e)
+        return _core.pow(R * R / rest, e) * _core.pow((1 - e / 2) * gamma_bound * gamma_bound, 1 - e)
     s = 2 * (1 - e) / (2 - e)
     wanted = e / (2 - e)
     N = _first(lambda N: _lower_order(N / gamma_bound, R, gamma_bound, s) <= wanted * _core.pow(N, 2 - s), R)
@@ -221,7 +221,7 @@ def margitron_update_bound(R: float, gamma_d: float, b: float, epsilon: float, g
 def _lower_order(t: float, R: float, gamma_d: float, s: float) -> float:
     """Bound what R² adds to ‖a‖^(2-s) in t updates, for the margitron whose threshold is a power of ‖a‖."""
     powers = 1 + (_core.pow(t, 1 - s) - 1) / (1 - s)  # at least the sum of k^-s up to t
-    return (2 - s) / 2 * R**2 * _core.pow(gamma_d, -s) * powers + _core.pow(R, 2 - s)
+    return (2 - s) / 2 * R * R * _core.pow(gamma_d, -s) * powers + _core.pow(R, 2 - s)
 
 
 def _first(holds: Callable[[float], bool], start: float) -> float:

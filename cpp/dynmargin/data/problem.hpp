@@ -1,6 +1,8 @@
 // A two-class problem over the rows: the side of each row, and what its slack costs.
 #pragma once
 
+#include <sstream>
+
 #include "dynmargin/data/packed_rows.hpp"
 
 namespace dynmargin {
@@ -47,9 +49,10 @@ struct Problem {
 
   // Far from where doubles lose their precision, so that errors stay relative.
   static void require_cost(double C) {
-    if (!(C > 1e-290 && (C < 1e290 || std::isinf(C))))
-      throw std::invalid_argument("C times a weight must be between 1e-290 and 1e290, or infinite; it is " +
-                                  std::to_string(C));
+    if (C > 1e-290 && (C < 1e290 || std::isinf(C))) return;
+    std::ostringstream message;  // as %g, not with 300 digits
+    message << "C times a weight must be between 1e-290 and 1e290, or infinite; it is " << C;
+    throw std::invalid_argument(message.str());
   }
 };
 

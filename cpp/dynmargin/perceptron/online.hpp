@@ -62,6 +62,7 @@ struct OnlineSums {
 class OnlineState {
  public:
   OnlineState(std::int64_t n_columns, double rho, bool keep_counts) {
+    require(n_columns >= 0 && rho >= 0 && std::isfinite(rho), "n_columns and rho must not be negative or infinite");
     sums_.rho = rho;
     sums_.w.resize(n_columns);
     sums_.moment.resize(n_columns);

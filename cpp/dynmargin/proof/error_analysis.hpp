@@ -80,8 +80,7 @@ Bound margin_of_scores(const MatrixView& matrix, const AnyProblem& problem, doub
   const double F = norm2 + loss;
   if (!(F > smallest_square && F < largest_square)) return {0, 0};  // a soft margin is never negative
   // All terms are positive, so the relative error of the sum is at most its number of terms times u.
-  const double relative =
-      (norm2_error + loss_error * 1.01 + (problem.n_members() + 16) * two_u * loss) / F + 8 * two_u;
+  const double relative = (norm2_error + loss_error * 1.01 + (problem.n_members() + 16) * two_u * loss) / F + 8 * two_u;
   const double margin = 1 / std::sqrt(F);
   return {margin, relative * margin};  // d(F^-1/2) = -(1/2) F^-3/2 dF: a factor 2 to spare for small errors
 }

@@ -25,7 +25,7 @@ def train_mpu(problem: PackedProblem, request: Request, *, dead_zone: float) -> 
 
     The dead zone is db = `dead_zone` R², and b is the threshold that guarantees epsilon.
     """
-    db = dead_zone * problem.R**2
+    db = dead_zone * (problem.R * problem.R)
     b = db * (1 - request.epsilon) / request.epsilon
     step, schedule = _core.MarginUnlearning(b, db), _core.GainSchedule()
     if request.schedule == "paper":  # set 2 holds what acted in set 1

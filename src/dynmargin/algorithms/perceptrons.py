@@ -35,7 +35,7 @@ def train_perceptron(problem: PackedProblem, request: Request) -> Result:
 
 def train_margin_perceptron(problem: PackedProblem, request: Request, *, b: float) -> Result:
     """Run the perceptron with margin threshold `b`, in units of R²."""
-    return train(problem, start(problem, _core.ConstantThreshold(b * problem.R**2), request), request)
+    return train(problem, start(problem, _core.ConstantThreshold(b * (problem.R * problem.R)), request), request)
 
 
 def train_margitron(problem: PackedProblem, request: Request, *, growth: Growth, gamma_bound: float | None) -> Result:
@@ -75,7 +75,7 @@ def bootstrapped_rules(trainer: _core.Trainer, R: float, request: Request, growt
         b = margitron_threshold(R, min(bounds.upper_bound, R), accuracy, growth)
         norm = sqrt(trainer.norm2)
         if growth == "updates":
-            allowed = (1 - accuracy / 2) * (norm / t) ** 2 * _core.pow(t, accuracy)
+            allowed = (1 - accuracy / 2) * (norm / t) * (norm / t) * _core.pow(t, accuracy)
         else:
             allowed = (1 - accuracy / 2) * norm / t * _core.pow(norm, accuracy / (2 - accuracy))
         yield margitron_rule(max(b, allowed), accuracy, growth)

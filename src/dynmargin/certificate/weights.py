@@ -62,7 +62,7 @@ def certify_weights(
         penalty = 2 * np.where(sides[members] > 0, problem.C_positive, problem.C_negative)
         penalty = penalty if sample_weight is None else penalty * sample_weight[members]
         bias = intercept / problem.rho if problem.rho > 0 else 0.0
-        scale = _core.best_scale(signed, penalty, float(weights @ weights) + bias**2)
+        scale = _core.best_scale(signed, penalty, float((weights * weights).sum()) + bias * bias)
         slacks = penalty * np.maximum(0.0, 1 - scale * signed)
     candidates = [as_counts(members, slacks)]
     if known_counts is not None:

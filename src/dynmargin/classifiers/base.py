@@ -386,7 +386,9 @@ class MarginClassifier(Fitted, Predictor, CallbackSupportMixin, ClassifierMixin,
         for certificate, scale, (rows, signed) in zip(self.certificates_, scales, parts, strict=True):
             if scale is None:  # t / ‖a‖² scales a to the length of the optimum: a t / ‖a‖² = u / gamma_d there
                 upper_bound = certificate.upper_bound
-                scale = 1 / (upper_bound**2 * certificate.counts.data.sum()) if 0 < upper_bound < np.inf else 0.0
+                scale = (
+                    1 / (upper_bound * upper_bound * certificate.counts.data.sum()) if 0 < upper_bound < np.inf else 0.0
+                )
             dual_coef.append(np.zeros((len(signed), len(self.support_))))
             dual_coef[-1][:, place[rows]] = scale * signed
         self.dual_coef_ = np.vstack(dual_coef)

@@ -22,7 +22,7 @@ from .parameters import parameter, words
 from .watch import visible_log
 
 
-class Validated:
+class CrossValidated:
     """What a cross-validated fit leaves beside `Fitted`, for type checkers."""
 
     C_: float
@@ -30,7 +30,7 @@ class Validated:
     scores_: NDArray[np.float64]
 
 
-class MaxMarginClassifierCV(Validated, FrontDoor):
+class MaxMarginClassifierCV(CrossValidated, FrontDoor):
     """Maximum-margin linear classifier, C chosen by cross-validation, with a certificate.
 
     The rows are packed once; a fold is the same packed rows without weight on those held out. All folds, Cs and classes
@@ -39,6 +39,8 @@ class MaxMarginClassifierCV(Validated, FrontDoor):
 
     Parameters
     ----------
+    verbose : int, default=0
+        1 or more logs every check of the bounds to the logger "dynmargin".
     Cs : int in [1, inf) or array, default=10
         The values of C to try; an integer stands for that many from 1e-4 to 100, evenly on a logarithmic scale.
     cv : int, splitter or iterable, default=5
@@ -77,8 +79,10 @@ class MaxMarginClassifierCV(Validated, FrontDoor):
 
         Parameters
         ----------
-        X, y : see `MaxMarginClassifier.fit`
-            The rows and their labels.
+        X : array or sparse matrix of shape (n_samples, n_features)
+            float32 or float64, dense or CSR, is read as it is; anything else is converted first.
+        y : array of shape (n_samples,)
+            Labels; with more than two, each is trained against the rest.
         sample_weight : array of shape (n_samples,), optional
             A weight multiplies C for its row, and counts in the score when the row is held out.
 
@@ -91,6 +95,8 @@ class MaxMarginClassifierCV(Validated, FrontDoor):
         X, y, classes, weight = self._validated(X, y, sample_weight)
         Cs = self._grid()
         splits = list(check_cv(self.cv, y, classifier=True).split(X, y))
+        if not splits:
+            raise ValueError(f"cv={self.cv!r} makes no splits")
         folds = [Fold.of(number, train, y, weight) for number, (train, _) in enumerate(splits)]
         matrix = as_matrix(X)
 
@@ -108,10 +114,10 @@ class MaxMarginClassifierCV(Validated, FrontDoor):
                     for fold, by_C, (_, held_out) in zip(folds, found, splits, strict=True)
                 ]
             )
-            self.C_, self.Cs_, self.scores_ = float(Cs[np.argmax(scores.mean(axis=0))]), Cs, scores
-            problems = self._problems(classes, y, weight)
+            best = float(Cs[np.argmax(scores.mean(axis=0))])
+            problems = self._problems_at(best, classes, y, weight)
             final = fit(matrix, y, weight, problems, request, self._train, rows)
-        self.classes_ = classes
+        self.C_, self.Cs_, self.scores_, self.classes_ = best, Cs, scores, classes
         runs = [result for by_C in found for one in by_C for result in one.results]
         if short := sum(result.shortfall() is not None for result in runs):
             warn_caller(f"{short} of {len(runs)} runs on folds ended above epsilon={self.epsilon:g}")
@@ -126,8 +132,8 @@ class MaxMarginClassifierCV(Validated, FrontDoor):
         if isinstance(self.Cs, Integral):
             return np.logspace(-4, 2, int(self.Cs))
         Cs: NDArray[np.float64] = np.unique(np.asarray(self.Cs, dtype=np.float64))
-        if Cs.ndim != 1 or len(Cs) == 0 or not (Cs > 0).all():
-            raise ValueError(f"Cs must be positive, got {self.Cs!r}")
+        if np.ndim(self.Cs) != 1 or len(Cs) == 0 or not (Cs > 0).all():
+            raise ValueError(f"Cs must be positive numbers in one list, got {self.Cs!r}")
         return Cs
 
     def _score(

@@ -202,6 +202,8 @@ class OnlineClassifier(OnlineFitted, PerceptronFamily):
         weight = self._row_weights(X, sample_weight)
         scores = np.asarray(X @ self.coef_.T) + self.intercept_
         streams = self._streams
+        if any(found.problem.joint for found in self.certificates_):
+            raise ValueError("the model was fitted for a joint margin; certify is for one class against the rest")
         if streams is None:
             problems = cast("list[BinaryProblem]", [found.problem for found in self.certificates_])
             streams = [Stream(problem, X.shape[1], keep_counts=False) for problem in problems]

@@ -60,8 +60,12 @@ class Parametrised:
     def __init_subclass__(cls, **options: Any) -> None:
         parts = re.split(r"^(Parameters|Attributes|Examples)\n-+\n", inspect.cleandoc(cls.__doc__ or ""), flags=re.M)
         cls._sections = {"": parts[0].rstrip(), **dict(zip(parts[1::2], parts[2::2], strict=True))}
+        # What ends with an underscore is a fitted attribute, not a parameter.
+        cls.__annotations__ = {n: kind for n, kind in inspect.get_annotations(cls).items() if not n.endswith("_")}
         dataclass(eq=False, repr=False, kw_only=True)(cls)
-        cls._parameter_constraints = {one.name: one.metadata["within"] for one in fields(cast(Any, cls))}
+        cls._parameter_constraints = {
+            one.name: one.metadata.get("within", "no_validation") for one in fields(cast(Any, cls))
+        }
         cls.__doc__ = _documented(cls)
         super().__init_subclass__(**options)
 

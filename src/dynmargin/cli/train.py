@@ -195,7 +195,7 @@ class Training:
             classes=self.classes,
             coef=fitted.coef,
             intercept=fitted.intercept,
-            bias=max(0.0, asked.bias),
+            bias=problems[0].rho,
             certificates=fitted.certificates,
             feature_names=dataset.feature_names,
             first_index=dataset.first_index,

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
+from numbers import Integral
 
 
 @dataclass(frozen=True)
@@ -58,9 +59,10 @@ class Schedule:
     rule_accuracy: float = 0.1
 
     def __post_init__(self) -> None:
-        if len(self.rounds) != 3 or any(not isinstance(n, int) or n < 0 for n in self.rounds):
+        if len(self.rounds) != 3 or any(not isinstance(n, Integral) or n < 0 for n in self.rounds):
             raise ValueError(f"rounds must be three whole numbers that are not negative, got {self.rounds}")
-        if len(self.widths) != 2 or min(*self.widths, self.first_width or 1) <= 0:
+        first = self.widths[0] if self.first_width is None else self.first_width
+        if len(self.widths) != 2 or not all(width > 0 for width in (*self.widths, first)):
             raise ValueError(
                 f"widths must be two positive numbers, got {self.widths} and first_width {self.first_width}"
             )
@@ -78,6 +80,8 @@ class Schedule:
 
         `wide` means more columns than rows.
         """
+        if name not in ("fast", "paper"):
+            raise ValueError(f"there are the schedules 'fast' and 'paper', not {name!r}")
         return NAMED[name, wide, hard_margin]
 
     def for_other_rules(self) -> "Schedule":

@@ -51,7 +51,7 @@ class Stream:
             margin=margin - 3 * margin_error,  # outward, like everything that is published
             upper_bound=upper_bound + 3 * bound_error,
             rows_seen=self.state.rows_seen,
-            rows_of_margin=matrix.n_rows,
+            rows_of_margin=core_problem.n_members,
             epsilon=epsilon,
             weights=weights,
             intercept=intercept,
