@@ -280,8 +280,8 @@ def test_counts_that_no_run_can_have_are_refused():
 
 def test_problems_that_make_no_sense_are_refused():
     for sides, rho, costs, message in [
-        ([1, 4], 1.0, [1.0, 1.0, 1.0], "of no class"),
-        ([1, -1], 1.0, [1.0, 1.0, 1.0], "of no class"),
+        ([1, 4], 1.0, [1.0, 1.0, 1.0], "belongs to no class"),
+        ([1, -1], 1.0, [1.0, 1.0, 1.0], "belongs to no class"),
         ([1, 1], 1.0, [1.0], "two classes"),
         ([1, 2], -1.0, [1.0, 1.0], "rho"),
         ([1, 2], 1.0, [1.0, np.inf], "finite for all"),
