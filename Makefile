@@ -1,7 +1,7 @@
 # make demo   train on a real data set, prove the result, compare with LinearSVC, draw the bounds
 # make test   the whole test suite
 # make lint   linters and types
-# make paper  the paper's tables beside ours, for the data that are here; goes on where it was ended.
+# make paper  the paper's tables beside ours, for the data that are available; a run that was ended is continued.
 #             PAPER="--sets adult,web" narrows it down
 #
 # Each makes .venv and installs what it needs there; nothing outside .venv is touched. PYTHON=... chooses the interpreter.
