@@ -71,6 +71,8 @@ class Fit:
     @property
     def shortfall(self) -> str | None:
         """What a user should know about the runs that did not end as asked."""
+        if self.achieved:
+            return None
         short = [result for result in self.results if result.shortfall()]
         if not short:
             return None
