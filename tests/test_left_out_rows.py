@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from estimators import CLASSIFIERS
+from sklearn.base import clone
 
 from dynmargin import DCDClassifier, MaxMarginClassifier, MPUClassifier, PDMClassifier
 
@@ -55,7 +56,7 @@ def assert_same_fit(classifier, X, y):
 @pytest.mark.parametrize("classifier", CLASSIFIERS, ids=lambda classifier: type(classifier).__name__)
 def test_every_algorithm_leaves_them_out(classifier, problem):
     if "max_updates" in classifier.get_params():
-        classifier = classifier.set_params(max_updates=20_000)
+        classifier = clone(classifier).set_params(max_updates=20_000)
     assert_same_fit(classifier, *problem())
 
 
