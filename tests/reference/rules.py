@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dynmargin._core import pow as portable_power  # the C library's differ from one machine to another
+from dynmargin import _core
+
+portable_power = _core.pow  # the C library's differ from one machine to another
 
 
 class Rule:
