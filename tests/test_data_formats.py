@@ -114,7 +114,7 @@ def test_scipys_own_npz_is_read(dense, tmp_path):
         ({"indptr": np.array([0, 2, 1])}, "indptr falls"),
         ({"data": np.array(["a", "b"])}, "not one-dimensional numbers"),
         ({"y": np.array([1.0])}, "its labels are"),
-        ({"y": np.array([None, None])}, "not a readable .npz file"),
+        ({"y": np.array([None, None])}, "the array 'y' cannot be read: it holds object"),
         ({"shape": None}, "shape is missing"),
     ],
 )

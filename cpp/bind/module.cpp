@@ -8,6 +8,7 @@ namespace nb = nanobind;
 using namespace nb::literals;
 using namespace dynmargin;
 
+void bind_memory(nb::module_& m);
 void bind_matrix(nb::module_& m);
 void bind_problems(nb::module_& m);
 void bind_perceptrons(nb::module_& m);
@@ -35,6 +36,7 @@ NB_MODULE(_core, m) {
       .def_ro("upper_bound", &Bounds::upper_bound)
       .def_ro("directional_margin", &Bounds::directional_margin);
 
+  bind_memory(m);
   bind_matrix(m);
   bind_problems(m);
   bind_perceptrons(m);

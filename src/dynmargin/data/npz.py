@@ -1,30 +1,88 @@
 """Data in one .npz file: ``X`` or the arrays of a CSR matrix as scipy.sparse.save_npz writes them, and ``y``."""
 
-import io
-from typing import Any, BinaryIO
+import os
+import zipfile
+from collections.abc import Callable
+from typing import IO, Any, BinaryIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .dataset import Csr, DataError, Dataset
+from .limits import require_unpacked
+from .npy import DamagedArray, read_array
+
+ENTRIES = ("X", "format", "shape", "data", "indices", "indptr", "y", "feature_names")
+
+
+def read_arrays(content: NDArray[np.uint8], name: str, wanted: Callable[[str], bool]) -> dict[str, NDArray[Any]]:
+    """Read the wanted arrays of an .npz archive; nothing else in it is unpacked.
+
+    Pickled objects, structured arrays and everything else that is neither numbers nor text are refused, and so is an
+    array that is not as large as its entry. `name` is for messages.
+    """
+    arrays: dict[str, NDArray[Any]] = {}
+    key, packed, unpacked = "", 0, 0
+    try:
+        with zipfile.ZipFile(cast("IO[bytes]", _View(content))) as archive:
+            for entry in archive.infolist():
+                key = entry.filename.removesuffix(".npy")
+                if not wanted(key):
+                    continue
+                if key in arrays:
+                    raise DamagedArray("it is there twice")
+                packed, unpacked = packed + entry.compress_size, unpacked + entry.file_size
+                require_unpacked(unpacked, min(packed, len(content)), name)
+                with archive.open(entry) as file:
+                    arrays[key] = read_array(cast("zipfile.ZipExtFile", file), entry.file_size)
+    except (DataError, MemoryError):
+        raise
+    except DamagedArray as error:
+        raise DataError(f"the array {key!r} cannot be read: {error}", name) from error
+    except Exception as error:  # zip and zlib each have their own
+        raise DataError(f"not a readable .npz file: {error}", name) from error
+    return arrays
+
+
+class _View:
+    """Bytes in memory as a file for zipfile, without the copy that io.BytesIO makes."""
+
+    def __init__(self, content: NDArray[np.uint8]) -> None:
+        self._content, self._place = content.data, 0
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._place
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        begin = {os.SEEK_SET: 0, os.SEEK_CUR: self._place, os.SEEK_END: len(self._content)}[whence]
+        self._place = max(0, begin + offset)
+        return self._place
+
+    def read(self, n: int = -1) -> bytes:
+        piece = self._content[self._place :] if n < 0 else self._content[self._place : self._place + n]
+        self._place += len(piece)
+        return bytes(piece)
 
 
 def parse(content: NDArray[np.uint8], name: str) -> Dataset:
     """Read the arrays; pickled objects are refused."""
-    try:
-        with np.load(io.BytesIO(content.data), allow_pickle=False) as archive:
-            arrays: dict[str, NDArray[Any]] = {key: archive[key] for key in archive.files}
-    except Exception as error:  # zip, zlib and npy each have their own
-        raise DataError(f"not a readable .npz file: {error}", name) from error
+    arrays = read_arrays(content, name, ENTRIES.__contains__)
     y = arrays.get("y")
     names = arrays.get("feature_names")
     if "X" in arrays:
         return Dataset(require_table(arrays["X"], name), y, names)
     if missing := {"data", "indices", "indptr", "shape"} - arrays.keys():
         raise DataError(f"it holds neither X nor a whole CSR matrix: {', '.join(sorted(missing))} is missing", name)
-    if arrays.get("format", np.array(b"csr")).item() not in (b"csr", "csr"):
-        raise DataError(f"its sparse format is {arrays['format'].item()!r}; save it as CSR", name)
-    rows, columns = (int(n) for n in arrays["shape"])
+    format = arrays.get("format", np.array(b"csr"))
+    if format.tolist() not in (b"csr", "csr"):
+        raise DataError(f"its sparse format is {format.tolist()!r}; save it as CSR", name)
+    shape = arrays["shape"]
+    if shape.shape != (2,) or shape.dtype.kind not in "iu":
+        raise DataError("the shape of its CSR matrix is not two whole numbers", name)
+    rows, columns = shape.tolist()
     return Dataset(Csr(arrays["data"], arrays["indices"], arrays["indptr"], (rows, columns)), y, names)
 
 

@@ -1,0 +1,55 @@
+"""How much memory a file may take: what it unpacks to is limited, and a shortage is never blamed on the file."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from .. import _core
+from .dataset import DataError
+
+MAX_UNPACKED = "DYNMARGIN_MAX_UNPACKED"  # an environment variable, in bytes
+
+# Text of numbers is compressed 3 to 20 times, one-hot tables 50 to 150 times (xz, 1 in 1000 a one); deflate's best is
+# 1032, and the others reach hundreds of thousands. What is small may be compressed as well as it likes.
+LARGEST_RATIO, SMALL = 200, 256 << 20
+
+
+def require_unpacked(unpacked: int, packed: int, name: str) -> None:
+    """Refuse what unpacks to too much; to be called before memory is taken, and as it grows."""
+    if unpacked <= SMALL and MAX_UNPACKED not in os.environ:
+        return
+    if unpacked > (limit := max_unpacked()):
+        raise DataError(
+            f"it unpacks to more than {_core.in_units(limit)}; if it is to be trusted, set {MAX_UNPACKED} to the bytes "
+            "that it may take",
+            name,
+        )
+    if MAX_UNPACKED not in os.environ and unpacked > LARGEST_RATIO * packed:
+        raise DataError(
+            f"it unpacks to more than {LARGEST_RATIO} times its size, as data hardly do; if it is to be trusted, set "
+            f"{MAX_UNPACKED} to the bytes that it may take",
+            name,
+        )
+
+
+def max_unpacked() -> float:
+    """Return how many bytes a file may unpack to: what the user says, or half of the memory that is available."""
+    text = os.environ.get(MAX_UNPACKED)
+    if text is None:
+        return _core.available_memory() / 2
+    try:
+        limit = int(text)
+    except ValueError:
+        limit = -1
+    if limit < 0:
+        raise ValueError(f"{MAX_UNPACKED} must be a number of bytes, it is {text!r}")
+    return limit
+
+
+@contextmanager
+def taking_memory(purpose: str, n_bytes: float) -> Iterator[None]:
+    """Name the purpose and the size where memory is not enough."""
+    try:
+        yield
+    except MemoryError as error:
+        raise MemoryError(_core.shortage(purpose, n_bytes)) from error
