@@ -10,7 +10,7 @@ from sklearn.datasets import load_breast_cancer, make_classification
 from sklearn.exceptions import ConvergenceWarning
 
 from dynmargin import BinaryProblem, Check, MargitronClassifier, PDMClassifier, PFMClassifier, Schedule, _core
-from dynmargin.algorithms.pdm import finer_accuracies, schedule_for, successive_accuracies
+from dynmargin.algorithms.pdm import finer_accuracy, schedule_for
 from dynmargin.problem.matrix import as_matrix
 from dynmargin.problem.packed import PackedProblem
 from dynmargin.training.request import Request
@@ -236,10 +236,19 @@ def test_the_rule_accuracy_is_used_and_refined(breast_cancer):
         for fraction in (0.1, 1.0)
     )
     assert tenth.n_updates_ != whole.n_updates_
-    assert list(successive_accuracies(0.01, 8)) == [0.5, 0.0625, 0.01]
-    assert list(successive_accuracies(0.7, 8)) == [0.7]
-    finer = list(finer_accuracies(1e-12))
+    asked, finer, accuracy = Request(stop="certificate"), [], 1e-12
+    while (accuracy := finer_accuracy(accuracy, asked)) is not None:
+        finer.append(accuracy)
     assert finer == pytest.approx([1e-13, 1e-14])
+    assert finer_accuracy(1e-3, Request(stop="convergence")) is None
+
+
+@pytest.mark.parametrize(("epsilon", "expected"), [(0.01, [0.5, 0.0625, 0.01]), (0.7, [0.7])])
+def test_successive_runs_divide_the_accuracy_by_eta(breast_cancer, monkeypatch, epsilon, expected):
+    seen, rule = [], _core.DynamicMargin
+    monkeypatch.setattr(_core, "DynamicMargin", lambda accuracy: seen.append(accuracy) or rule(accuracy))
+    PDMClassifier(epsilon, eta=8.0, stop="convergence", random_state=0).fit(*breast_cancer)
+    assert seen == expected
 
 
 def test_the_fast_schedule_depends_on_the_problem(breast_cancer):

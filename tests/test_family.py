@@ -25,7 +25,7 @@ from dynmargin import (
     ROMMAClassifier,
     _core,
 )
-from dynmargin.algorithms.perceptrons import bootstrapped_rules, margitron_rule, start
+from dynmargin.algorithms.perceptrons import bootstrapped_rule, margitron_rule, start
 from dynmargin.problem.matrix import as_matrix
 from dynmargin.problem.packed import PackedProblem
 from dynmargin.theory import (
@@ -158,14 +158,16 @@ def test_the_bootstrapped_margitron_keeps_to_the_theory_of_every_rule_it_takes(g
     packed = PackedProblem(matrix, _core.pack(matrix), BinaryProblem(1, C, C, 1.0), sides)
     request = Request(epsilon, stop="convergence")
     trainer = start(packed, margitron_rule(0.0, 1.0, growth), request)
-    rules, chosen = bootstrapped_rules(trainer, packed.R, request, growth), []
+    accuracy, chosen = 1.0, []
     bound = perceptron_update_bound(R, best)
     while True:
         while trainer.advance(1.0) is not _core.Event.converged:
             pass
         assert trainer.updates <= bound
-        if (rule := next(rules, None)) is None:
+        found = bootstrapped_rule(trainer, packed.R, request, growth, accuracy)
+        if found is None:
             break
+        accuracy, rule = found
         chosen.append(rule)
         bound = margitron_update_bound(R, best, rule.b, accuracy_of(rule), growth)
         trainer.set_rule(rule)

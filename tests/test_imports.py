@@ -19,7 +19,7 @@ MAY_IMPORT = {
     "theory": set(),
     "problem": set(),
     "certificate": {"problem"},
-    "training": {"problem", "certificate"},
+    "training": {"problem", "certificate", "data"},
     "algorithms": {"theory", "problem", "certificate", "training"},
     "data": {"problem"},
     "model": {"problem", "certificate", "data"},

@@ -3,15 +3,17 @@
 
 #include <nanobind/stl/shared_ptr.h>
 
-#include "arrays.hpp"
 #include "dynmargin/solve/portable_math.hpp"
+#include "trainers.hpp"
 
 using namespace nb::literals;
 using namespace dynmargin;
 
 void bind_newton(nb::module_& m) {
-  nb::class_<Newton>(m, "Newton",
-                     "LinearSVC's objective at a point that moves, and the passes that Newton's method needs.")
+  nb::class_<Newton> newton(m, "Newton",
+                            "LinearSVC's objective at a point that moves, and the passes that Newton's method needs.");
+  bind_snapshots(newton);
+  newton
       .def(
           "__init__",
           [](Newton* self, std::shared_ptr<PackedRows> rows, std::shared_ptr<Problem> problem,

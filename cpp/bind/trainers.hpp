@@ -11,6 +11,7 @@
 #include <optional>
 
 #include "arrays.hpp"
+#include "dynmargin/order/snapshot.hpp"
 #include "dynmargin/proof/witnesses.hpp"
 #include "dynmargin/rules/totals.hpp"
 
@@ -22,11 +23,42 @@ void construct(T* self, std::shared_ptr<dynmargin::PackedRows> rows, std::shared
   new (self) T(std::move(rows), std::move(problem), args...);
 }
 
+// Whatever can be continued elsewhere gets `snapshot` and `restore`.
+template <class T>
+void bind_snapshots(nb::class_<T>& bound) {
+  using namespace nb::literals;
+  bound
+      .def(
+          "snapshot",
+          [](T& self) {
+            dynmargin::SnapshotWriter writer;
+            {
+              nb::gil_scoped_release release;
+              self.snapshot(writer);
+            }
+            return to_numpy(writer.take());
+          },
+          "The state as bytes: whatever does not follow from the data and the parameters.")
+      .def(
+          "restore",
+          [](T& self, Vector<std::uint8_t> bytes) {
+            nb::gil_scoped_release release;
+            std::vector<dynmargin::Member> members;
+            if constexpr (requires { self.members(); }) members = self.members();
+            dynmargin::SnapshotReader reader(span_of(bytes), members);
+            self.snapshot(reader);
+            reader.require_end();
+          },
+          "snapshot"_a, "Continue from a snapshot of a run with the same data and parameters.");
+}
+
 template <class T>
 nb::class_<T> bind_trainer(nb::module_& m, const char* name, const char* doc) {
   using namespace nb::literals;
   using Released = nb::call_guard<nb::gil_scoped_release>;
-  return nb::class_<T>(m, name, doc)
+  nb::class_<T> bound(m, name, doc);
+  bind_snapshots(bound);
+  return bound
       .def(
           "advance", [](T& self, double seconds, double max_updates) { return self.advance(seconds, max_updates); },
           "seconds"_a, "max_updates"_a = dynmargin::largest_count, Released(),

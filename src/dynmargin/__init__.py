@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from .model.model_file import ModelFileError as ModelFileError
     from .problem.problems import BinaryProblem as BinaryProblem
     from .problem.problems import JointProblem as JointProblem
+    from .training.checkpoint import CheckpointError as CheckpointError
     from .training.result import Check as Check
     from .training.schedule import Schedule as Schedule
 
@@ -54,6 +55,7 @@ _HOMES = {
     "Certificate": "certificate.certificate",
     "Check": "training.result",
     "CheckCallback": "classifiers.callbacks",
+    "CheckpointError": "training.checkpoint",
     "ConvergenceDisplay": "displays.convergence",
     "DataError": "data.dataset",
     "JointCertificate": "certificate.certificate",

@@ -20,6 +20,7 @@
 #include "dynmargin/order/pacing.hpp"
 #include "dynmargin/order/run.hpp"
 #include "dynmargin/order/shuffle.hpp"
+#include "dynmargin/order/snapshot.hpp"
 #include "dynmargin/proof/witnesses.hpp"
 
 namespace dynmargin {
@@ -79,6 +80,15 @@ class Decomposition {
   std::int64_t updates() const { return iterations_; }
   std::int64_t visits() const { return visits_; }
   std::size_t n_active() const { return active_.size(); }
+
+  template <class Snapshot>
+  void snapshot(Snapshot& s) {
+    s(accuracy_, random_, active_, state_, bounds_, iterations_, visits_, pacing_);
+    s.fixed(score_);
+    s.fixed(optimal_for_);
+    require_intact(!active_.empty());
+    for (const std::uint32_t k : active_) require_intact(problem_->has_row(k));
+  }
 
   // How often a row has been in a working set, on average.
   std::int64_t full_passes() const {

@@ -61,6 +61,12 @@ class DualBounds : public BestWeights<2> {  // w and the bias
 
   const std::vector<double>& w() const { return w_; }  // the bias last
 
+  template <class Snapshot>
+  void snapshot(Snapshot& s) {
+    BestWeights::snapshot(s, w_.size());
+    s.fixed(w_);
+  }
+
  private:
   // The best bias to begin with, and the smallest score with it.
   double bias_between(const std::array<double, 2>& smallest) const {

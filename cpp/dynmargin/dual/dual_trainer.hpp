@@ -79,6 +79,14 @@ class DualTrainer : public Run<Problem, GainSets, std::pair<std::int64_t, double
   double target() const { return target_; }
   std::int64_t updates() const { return static_cast<std::int64_t>(updates_); }
 
+  template <class Snapshot>
+  void snapshot(Snapshot& s) {
+    Run::snapshot(s);
+    s(step_, target_, near_, tolerance_, state_, bounds_, forecast_, checked_, satisfied_, glimpse_, updates_);
+    if (problem_->loss == Loss::hinge)
+      for (DualPattern& y : state_.patterns) s(y.delta2);  // grows with the target
+  }
+
  private:
   // MPU continues with a finer rule: the counts and the target are multiplied by a whole number, the dead zone is not.
   // False when the counts would no longer be exact.
@@ -101,6 +109,11 @@ class DualTrainer : public Run<Problem, GainSets, std::pair<std::int64_t, double
     double smallest_score = std::numeric_limits<double>::infinity();
     double lowest_gradient = 0, highest_gradient = 0;  // projected
     bool changed = false;
+
+    template <class Snapshot>
+    void snapshot(Snapshot& s) {
+      s(loss, smallest_score, lowest_gradient, highest_gradient, changed);
+    }
   };
 
   template <Loss loss, class P, class S>

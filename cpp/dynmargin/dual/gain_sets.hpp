@@ -11,6 +11,7 @@
 
 #include "dynmargin/order/members.hpp"
 #include "dynmargin/order/shuffle.hpp"
+#include "dynmargin/order/snapshot.hpp"
 
 namespace dynmargin {
 
@@ -30,6 +31,11 @@ class GainSets {
     double gain = 0;       // of the current pass, so far
     double mean_gain = 0;  // per visit in the last pass
     int rounds = 0;
+
+    template <class Snapshot>
+    void snapshot(Snapshot& s) {
+      s(members, next, gain, mean_gain, rounds);
+    }
   };
 
   GainSets(std::vector<Member> everything, const GainSchedule& schedule, std::uint64_t seed)
@@ -63,6 +69,14 @@ class GainSets {
       while (level_ > 0 && !worth_another_round()) --level_;
     }
     start_pass();
+  }
+
+  template <class Snapshot>
+  void snapshot(Snapshot& s) {
+    s(order_);
+    for (Pass& pass : passes_) s(pass);
+    s(level_);
+    require_intact(level_ >= 0 && level_ <= schedule_.depth && pass().next <= pass().members.size());
   }
 
  private:

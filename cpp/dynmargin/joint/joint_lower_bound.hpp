@@ -48,6 +48,12 @@ class JointLowerBound : public BestWeights<2> {
 
   const ClassWeights& w() const { return w_; }
 
+  template <class Snapshot>
+  void snapshot(Snapshot& s) {
+    BestWeights::snapshot(s, w_.values.size());
+    s.fixed(w_.values);
+  }
+
  private:
   using Directions = std::array<ClassWeights, 2>;  // the state and the average
 

@@ -33,6 +33,14 @@ struct JointState {
         patterns[k] = {{packed.start(k), problem.squared_norm(k, packed.squared_norms[k]), problem.delta2(k), 0},
                        problem.class_of(k)};
   }
+
+  template <class Snapshot>
+  void snapshot(Snapshot& s) {
+    s.fixed(w.values);
+    s(totals);
+    for (JointPattern& y : patterns) s(y.count);
+    s.fixed(counts);
+  }
 };
 
 // ‖A‖² from scratch: the running value gathers rounding errors.

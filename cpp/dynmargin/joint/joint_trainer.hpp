@@ -62,6 +62,13 @@ class JointTrainer : public Presentation<JointProblem, std::tuple<std::int64_t, 
   double upper_bound() const { return bound_of(state_.totals); }
   double norm2() const { return state_.totals.norm2; }
 
+  template <class Snapshot>
+  void snapshot(Snapshot& s) {
+    Presentation::snapshot(s);
+    s(rule_, state_, lower_bound_, not_made_);
+    mixture_.snapshot(s, state_.w.values.size(), state_.counts.size());
+  }
+
  private:
   // As Trainer::present, in shorter stretches: a visit costs more.
   template <class P>

@@ -52,6 +52,13 @@ class MemberList {
   }
   void keep_up_to(const Member* end) { size_ = end - room_.data(); }
 
+  template <class Snapshot>
+  void snapshot(Snapshot& s) {
+    room_.resize(size_, Member(0, false));
+    s(room_);
+    size_ = room_.size();
+  }
+
  private:
   std::vector<Member> room_;
   std::size_t size_;

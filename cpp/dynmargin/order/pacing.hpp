@@ -48,6 +48,11 @@ class Projection {
     next_check_ = std::floor(now + (std::min(projected_visits(), 1.5 * now) - now) / 2);
   }
 
+  template <class Snapshot>
+  void snapshot(Snapshot& s) {
+    s(recent_, checked_at_, next_check_, next_check_pass_, last_visits_, last_bound_);
+  }
+
  private:
   static constexpr std::int64_t most_passes_between_checks = 100;  // so that a stall of 1,000 passes is seen in time
 
@@ -96,6 +101,11 @@ class Forecast {
   }
 
   bool due(double visits) const { return visits >= next_check_; }
+
+  template <class Snapshot>
+  void snapshot(Snapshot& s) {
+    s(last_visits_, last_estimate_, rate_, next_check_, latest_);
+  }
 
  private:
   static constexpr double seldom =

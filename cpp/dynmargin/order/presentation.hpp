@@ -25,6 +25,12 @@ class Presentation : public Run<Problem, ActiveSets, Update> {
       : Run<Problem, ActiveSets, Update>(std::move(packed), std::move(problem), schedule, seed),
         pacing_(epsilon, this->problem_->n_members(), this->problem_->hard_margin()) {}
 
+  template <class Snapshot>
+  void snapshot(Snapshot& s) {
+    Run<Problem, ActiveSets, Update>::snapshot(s);
+    s(pacing_, awaited_bound_);
+  }
+
   struct PassOver {
     bool full, updated;
   };

@@ -30,12 +30,18 @@ class Run {
   const std::vector<Update>& recorded_updates() const { return recorded_; }
   std::int64_t full_passes() const { return full_passes_; }  // completed
   std::int64_t visits() const { return visits_; }
+  std::vector<Member> members() const { return members_of(*problem_); }
 
  protected:
   template <class Schedule>
   Run(std::shared_ptr<const PackedRows> packed, std::shared_ptr<const Problem> problem, const Schedule& schedule,
       std::uint64_t seed)
       : packed_(std::move(packed)), problem_(std::move(problem)), sets_(members_of(*problem_), schedule, seed) {}
+
+  template <class Snapshot>
+  void snapshot(Snapshot& s) {
+    s(sets_, visits_, full_passes_);
+  }
 
   // The layout of the rows is looked up once per call, not once per visit.
   template <class F>

@@ -12,6 +12,7 @@
 
 #include "dynmargin/order/members.hpp"
 #include "dynmargin/order/shuffle.hpp"
+#include "dynmargin/order/snapshot.hpp"
 
 namespace dynmargin {
 
@@ -34,6 +35,11 @@ class ActiveSets {
     std::size_t next = 0;
     int rounds_left = 0;
     bool updated = false;
+
+    template <class Snapshot>
+    void snapshot(Snapshot& s) {
+      s(members, next, rounds_left, updated);
+    }
   };
 
   ActiveSets(std::vector<Member> everything, const Schedule& schedule, std::uint64_t seed)
@@ -85,6 +91,12 @@ class ActiveSets {
     if (level_ == 0) return start_full_pass();
     --pass().rounds_left;
     start_pass();
+  }
+
+  template <class Snapshot>
+  void snapshot(Snapshot& s) {
+    s(order_, passes_, level_, full_passes_begun_, inner_visits_);
+    require_intact(level_ >= 0 && level_ <= 3 && pass().next <= pass().members.size());
   }
 
  private:

@@ -22,6 +22,11 @@ class Generator {
     }
   }
 
+  template <class Snapshot>
+  void snapshot(Snapshot& s) {
+    s(drawn_);  // the key is the seed's
+  }
+
  private:
   std::uint64_t key_;
   std::uint64_t drawn_ = 0;
@@ -53,6 +58,11 @@ class Order {
       p += positive_lags;
       n += !positive_lags;
     }
+  }
+
+  template <class Snapshot>
+  void snapshot(Snapshot& s) {
+    s(random_);
   }
 
  private:

@@ -36,6 +36,12 @@ class BestWeights {
     for (std::size_t i = 0; i < members_.size(); ++i) penalties_[i] = problem.penalty(members_[i].row());
   }
 
+  template <class Snapshot>
+  void snapshot(Snapshot& s, std::size_t n_coordinates) {
+    s.fixed_or_empty(average_, n_coordinates);
+    s(start_, scale_, margin_, remembered_);
+  }
+
   // a t / ‖a‖² has the length of the optimum, up to the gap.
   static double canonical_scale(const Totals& a) { return a.norm2 > 0 ? a.t / a.norm2 : 0; }
 

@@ -5,6 +5,7 @@
 // per row to a certified 1 % instead of 25.)
 #pragma once
 
+#include "dynmargin/order/snapshot.hpp"
 #include "dynmargin/perceptron/best_weights.hpp"
 #include "dynmargin/perceptron/state.hpp"
 
@@ -58,6 +59,16 @@ class LowerBound : public BestWeights<4> {  // the state, the average, the bias 
   }
 
   const std::vector<double>& w() const { return w_; }  // the bias last
+
+  // The scores of the best weights are part of the state; the others are computed anew at every check.
+  template <class Snapshot>
+  void snapshot(Snapshot& s) {
+    BestWeights::snapshot(s, w_.size());
+    s(visits_, found_);
+    s.fixed(w_);
+    s.fixed_or_empty(scores_[3], whole_lanes(members_.size()));
+    require_intact(!found_ || !scores_[3].empty());
+  }
 
  private:
   template <class Count>

@@ -29,6 +29,7 @@
 // after 1.5 s.)
 #pragma once
 
+#include "dynmargin/order/snapshot.hpp"
 #include "dynmargin/perceptron/state.hpp"
 #include "dynmargin/solve/cholesky.hpp"
 
@@ -88,6 +89,14 @@ class Mixture {
     remember(a, std::move(now));
   }
 
+  // Of a run whose states have that many coordinates and counts.
+  template <class Snapshot>
+  void snapshot(Snapshot& s, std::size_t n_coordinates, std::size_t n_counts) {
+    s(most_points_, parts_only_, fineness_, diluting_, failures_, passes_, next_mix_, points_);
+    require_intact(most_points_ >= 1 && most_points_ <= most_directions && points_.size() <= most_points_);
+    for (const Point& p : points_) require_intact(p.coordinates.size() == n_coordinates && p.shares.size() == n_counts);
+  }
+
  private:
   // A run is stiff if its stiffness exceeds both `stiff_from` and, since fine accuracies gain more by dilution,
   // `stiff_by` over the accuracy. Raw measurements have 1e6, scaled ones 10 to 200 at C=1.
@@ -104,6 +113,11 @@ class Mixture {
     std::vector<double> shares;
     double t, squared;      // ‖a / t‖²
     Coefficients products;  // with the points remembered
+
+    template <class Snapshot>
+    void snapshot(Snapshot& s) {
+      s(coordinates, shares, t, squared, products);
+    }
   };
 
   Point point_of(const AnyState& a) const {

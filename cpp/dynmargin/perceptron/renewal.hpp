@@ -96,6 +96,12 @@ class Renewal {
   bool correcting() const { return goal_ > 0; }
   double share() const { return share_; }  // of a multiple update that is to be made
 
+  template <class Snapshot>
+  void snapshot(Snapshot& s, std::size_t n_rows) {
+    s(last_margin_, margin_used_, size_, left_, goal_, bound_, share_, kept_bound_);
+    s.fixed_or_empty(kept_counts_, n_rows);
+  }
+
  private:
   // The share of all updates with which one visit of all members would make `a` vanish, if nothing changed meanwhile.
   // The first of them, in random order, are taken as a sample.

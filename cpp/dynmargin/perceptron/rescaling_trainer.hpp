@@ -60,6 +60,12 @@ class RescalingTrainer : public Presentation<Problem, std::pair<std::int64_t, do
   std::int64_t updates() const { return static_cast<std::int64_t>(updates_); }
   double upper_bound() const { return bound_of(v_.totals); }
 
+  template <class Snapshot>
+  void snapshot(Snapshot& s) {
+    Presentation::snapshot(s);
+    s(rule_, v_, scale_, updates_, lower_bound_);
+  }
+
  private:
   template <class P, class R>
   Event present(const P& patterns, const R& rule, double max_updates) {

@@ -29,6 +29,13 @@ struct BasicState {
   double bias = 0;        // sum_k n_k l_k rho, the augmented coordinate
   Totals totals;
   std::vector<BasicPattern<Count>> patterns;
+
+  template <class Snapshot>
+  void snapshot(Snapshot& s) {
+    s.fixed(w);
+    s(bias, totals);
+    for (BasicPattern<Count>& y : patterns) s(y.count);
+  }
 };
 
 // The upper bound ‖a‖ / t.

@@ -104,6 +104,14 @@ class Trainer : public Presentation<Problem, std::pair<std::int64_t, std::int64_
   double upper_bound() const { return present_is_best() ? bound_of(state_.totals) : renewal_.kept_bound(); }
   double norm2() const { return state_.totals.norm2; }
 
+  template <class Snapshot>
+  void snapshot(Snapshot& s) {
+    Presentation::snapshot(s);
+    s(rule_, state_, lower_bound_, not_made_);
+    mixture_.snapshot(s, state_.w.size() + 1, state_.patterns.size());
+    renewal_.snapshot(s, state_.patterns.size());
+  }
+
  private:
   bool present_is_best() const { return !(renewal_.kept_bound() < bound_of(state_.totals)); }
 

@@ -69,6 +69,16 @@ class Newton {
     evaluate();
   }
 
+  template <class Snapshot>
+  void snapshot(Snapshot& s) {
+    s.fixed(w_);
+    s.fixed(gradient_);
+    s.fixed(scores_[0]);
+    s.fixed(active_);
+    s.fixed_or_empty(upper_, w_.size() * w_.size());
+    s(norm2_, combination2_, loss_, total_);
+  }
+
  private:
   // f(i, rows, start) for every member: its place, and where its row is.
   template <class F>

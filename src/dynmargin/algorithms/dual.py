@@ -6,7 +6,7 @@ from .. import _core
 from ..problem.packed import PackedProblem
 from ..training.request import Request
 from ..training.result import Result
-from ..training.run import nothing_finer, train
+from ..training.run import Refinement, train
 
 PAPER_WIDTH, PAPER_ROUNDS = 1.01, 5  # as the PDM paper reports for MPU: two active sets, five rounds each
 
@@ -42,7 +42,7 @@ def train_decomposition(problem: PackedProblem, request: Request) -> Result:
     tolerance = request.epsilon if request.stop == "convergence" else 0.0
     key = problem.key(request.seed)
     trainer = _core.Decomposition(problem.rows, problem.binary, tolerance, request.epsilon, key)
-    result = train(problem, trainer, request, nothing_finer)
+    result = train(problem, trainer, request, Refinement.none())
     return _with_dual_scale(result, float(problem.taking_part(trainer.dual_weights()).sum()))
 
 
@@ -63,7 +63,7 @@ def _train_step(
         request.stop == "certificate",
         problem.key(request.seed),
     )
-    result = train(problem, trainer, request, nothing_finer)
+    result = train(problem, trainer, request, Refinement.none())
     return _with_dual_scale(result, float(problem.taking_part(trainer.dual_weights()).sum()) / trainer.target)
 
 

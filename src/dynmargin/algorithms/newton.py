@@ -7,7 +7,7 @@ from .. import _core
 from ..problem.packed import PackedProblem
 from ..training.request import Request
 from ..training.result import Result
-from ..training.run import nothing_finer, train
+from ..training.run import Refinement, train
 
 Vector = NDArray[np.float64]
 
@@ -27,7 +27,7 @@ def train_newton(problem: PackedProblem, request: Request) -> Result:
     """Run Newton's method; for soft margins only."""
     if problem.hard_margin:
         raise ValueError("Newton's method needs a finite C; PDMClassifier takes the hard margin")
-    return train(problem, NewtonTrainer(problem, request.seed), request, nothing_finer)
+    return train(problem, NewtonTrainer(problem, request.seed), request, Refinement.none())
 
 
 class NewtonTrainer:
@@ -96,6 +96,22 @@ class NewtonTrainer:
 
     def renew(self) -> None:
         """Do nothing: there are no counts to renew."""
+
+    def snapshot(self) -> NDArray[np.uint8]:
+        """Return the state as bytes."""
+        numbers = (self.price, self.steps_left, self.full_passes, self.updates, self.best_margin, self.best_upper_bound)
+        return np.concatenate([np.array(numbers).view(np.uint8), self.point.snapshot()])
+
+    def restore(self, snapshot: NDArray[np.uint8]) -> None:
+        """Continue from a snapshot."""
+        numbers = snapshot[: 6 * 8].view(np.float64)
+        if len(numbers) != 6:
+            raise ValueError("the snapshot of the run is damaged, or of another run")
+        self.price = float(numbers[0])
+        self._begin_at(self.point.w())
+        self.point.restore(np.ascontiguousarray(snapshot[6 * 8 :]))
+        self.steps_left, self.full_passes, self.updates = (int(number) for number in numbers[1:4])
+        self.best_margin, self.best_upper_bound = (float(number) for number in numbers[4:])
 
     def support(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return rows and their dual weights."""

@@ -1,8 +1,6 @@
 """PDM, the perceptron with dynamic margin, PDM-succ, its successive runs, and PFM (Sections 2 to 5 of the paper)."""
 
-from collections.abc import Iterator
 from dataclasses import replace
-from itertools import chain
 from typing import cast
 
 import numpy as np
@@ -13,7 +11,7 @@ from ..certificate.weights import Counts
 from ..problem.packed import PackedProblem
 from ..training.request import LARGEST_COUNT, Request
 from ..training.result import Result
-from ..training.run import taking_from, train
+from ..training.run import Refinement, train
 from ..training.schedule import NAMED, Schedule
 
 SMALLEST_ACCURACY = 1e-14  # a rule accuracy below this is lost in rounding
@@ -56,32 +54,26 @@ def train_pdm(
     elif request.stop == "convergence" or request.only_own_updates or request.max_updates < LARGEST_COUNT:
         # The rule's own run is asked for, or its updates are counted.
         schedule = replace(schedule, mixing=False, renewal=False)
-    accuracies = successive_accuracies(accuracy, eta)
-    if request.stop == "certificate":
-        accuracies = chain(accuracies, finer_accuracies(accuracy))
-    rules = map(_core.DynamicMargin, accuracies)
-    key = problem.key(request.seed)
-    trainer = problem.core.start(problem.rows, next(rules), to_core(schedule), request.epsilon, key)
+    first = accuracy if eta is None else max(accuracy, 0.5)
+    rule, key = _core.DynamicMargin(first), problem.key(request.seed)
+    trainer = problem.core.start(problem.rows, rule, to_core(schedule), request.epsilon, key)
     if start is not None:
         cast("_core.Trainer", trainer).start_from(*start)  # a joint fit has no counts to start from
         request = replace(request, max_updates=min(request.max_updates + trainer.updates, LARGEST_COUNT))
-    return train(problem, trainer, request, taking_from(rules, trainer.set_rule))
+
+    def finer(last: float) -> float | None:
+        """Divide by eta until the accuracy is reached (PDM-succ); beyond it only a proof may still be missing."""
+        following = max(last / eta, accuracy) if eta is not None and last > accuracy else finer_accuracy(last, request)
+        if following is not None:
+            trainer.set_rule(_core.DynamicMargin(following))
+        return following
+
+    return train(problem, trainer, request, Refinement(first, finer))
 
 
-def successive_accuracies(epsilon: float, eta: float | None) -> Iterator[float]:
-    """Yield PDM-succ's accuracies: 1/2, divided by eta until epsilon is reached; without eta, epsilon alone."""
-    accuracy = 0.5
-    while eta is not None and accuracy > epsilon:
-        yield accuracy
-        accuracy /= eta
-    yield epsilon
-
-
-def finer_accuracies(accuracy: float) -> Iterator[float]:
-    """Yield accuracies to go on with when rounding keeps a converged run from being certified."""
-    while accuracy > SMALLEST_ACCURACY:
-        accuracy /= 10
-        yield accuracy
+def finer_accuracy(accuracy: float, request: Request) -> float | None:
+    """Return the accuracy to go on with when rounding keeps a converged run from being certified."""
+    return accuracy / 10 if request.stop == "certificate" and accuracy > SMALLEST_ACCURACY else None
 
 
 def train_pfm(problem: PackedProblem, request: Request, *, beta: ArrayLike | None) -> Result:

@@ -6,7 +6,6 @@ the margin sought, gamma_d. An upper bound of it is enough, but a bad one costs 
 a coarse accuracy, check the bounds, take a finer one.
 """
 
-from collections.abc import Iterator
 from math import inf, sqrt
 from typing import Literal
 
@@ -15,7 +14,7 @@ from ..problem.packed import PackedProblem
 from ..theory import margitron_threshold
 from ..training.request import Request
 from ..training.result import Result
-from ..training.run import taking_from, train
+from ..training.run import Refinement, train
 from .pdm import SMALLEST_ACCURACY, schedule_for, to_core
 
 Growth = Literal["updates", "norm"]
@@ -44,8 +43,16 @@ def train_margitron(problem: PackedProblem, request: Request, *, growth: Growth,
         b = margitron_threshold(problem.R, min(gamma_bound, problem.R), request.epsilon, growth)
         return train(problem, start(problem, margitron_rule(b, request.epsilon, growth), request), request)
     trainer = start(problem, margitron_rule(0.0, 1.0, growth), request)
-    rules = bootstrapped_rules(trainer, problem.R, request, growth)
-    return train(problem, trainer, request, taking_from(rules, trainer.set_rule))
+
+    def finer(last: float) -> float | None:
+        found = bootstrapped_rule(trainer, problem.R, request, growth, last)
+        if found is None:
+            return None
+        accuracy, rule = found
+        trainer.set_rule(rule)
+        return accuracy
+
+    return train(problem, trainer, request, Refinement(1.0, finer))
 
 
 def margitron_rule(b: float, accuracy: float, growth: Growth) -> MargitronRule:
@@ -55,8 +62,10 @@ def margitron_rule(b: float, accuracy: float, growth: Growth) -> MargitronRule:
     return _core.MargitronNorm(b, 2 * (1 - accuracy) / (2 - accuracy))
 
 
-def bootstrapped_rules(trainer: _core.Trainer, R: float, request: Request, growth: Growth) -> Iterator[MargitronRule]:
-    """Yield the rules of successive runs, beginning after a perceptron (accuracy 1, b = 0) has converged.
+def bootstrapped_rule(
+    trainer: _core.Trainer, R: float, request: Request, growth: Growth, accuracy: float
+) -> tuple[float, MargitronRule] | None:
+    """Return the next accuracy of successive runs and its rule; the first is that of a perceptron (accuracy 1, b = 0).
 
     With gamma_d known up to a factor r the next accuracy is ln(r), so that the error of the bound costs at most a
     factor e² in updates, and at most half the last one, so that the sequence ends.
@@ -64,18 +73,18 @@ def bootstrapped_rules(trainer: _core.Trainer, R: float, request: Request, growt
     The state is carried over, which is legitimate as long as ‖a‖ is within what the new threshold would have allowed
     by now: ‖a‖² <= 2b t^(2-e) / (2-e), or ‖a‖^(2-s) <= (2-s) b t. b is at least what that takes.
     """
-    accuracy = 1.0
-    while accuracy > SMALLEST_ACCURACY:
-        bounds, t = trainer.check(), trainer.updates
-        if request.stop == "convergence" and bounds.directional_margin >= (1 - request.epsilon) * bounds.upper_bound:
-            return
-        known_up_to = bounds.upper_bound / bounds.margin if bounds.margin > 0 else inf
-        finer = min(accuracy / 2, _core.log(known_up_to))
-        accuracy = max(finer, request.epsilon) if accuracy > request.epsilon else accuracy / 2
-        b = margitron_threshold(R, min(bounds.upper_bound, R), accuracy, growth)
-        norm = sqrt(trainer.norm2)
-        if growth == "updates":
-            allowed = (1 - accuracy / 2) * (norm / t) * (norm / t) * _core.pow(t, accuracy)
-        else:
-            allowed = (1 - accuracy / 2) * norm / t * _core.pow(norm, accuracy / (2 - accuracy))
-        yield margitron_rule(max(b, allowed), accuracy, growth)
+    if accuracy <= SMALLEST_ACCURACY:
+        return None
+    bounds, t = trainer.check(), trainer.updates
+    if request.stop == "convergence" and bounds.directional_margin >= (1 - request.epsilon) * bounds.upper_bound:
+        return None
+    known_up_to = bounds.upper_bound / bounds.margin if bounds.margin > 0 else inf
+    finer = min(accuracy / 2, _core.log(known_up_to))
+    accuracy = max(finer, request.epsilon) if accuracy > request.epsilon else accuracy / 2
+    b = margitron_threshold(R, min(bounds.upper_bound, R), accuracy, growth)
+    norm = sqrt(trainer.norm2)
+    if growth == "updates":
+        allowed = (1 - accuracy / 2) * (norm / t) * (norm / t) * _core.pow(t, accuracy)
+    else:
+        allowed = (1 - accuracy / 2) * norm / t * _core.pow(norm, accuracy / (2 - accuracy))
+    return accuracy, margitron_rule(max(b, allowed), accuracy, growth)

@@ -7,9 +7,9 @@ from .. import _core
 from ..problem.packed import PackedProblem
 from ..training.request import Request
 from ..training.result import Result
-from ..training.run import taking_from, train
+from ..training.run import Refinement, train
 from ..training.schedule import Schedule
-from .pdm import finer_accuracies, schedule_for, to_core
+from .pdm import finer_accuracy, schedule_for, to_core
 
 # The paper's ROMMA has active sets of its own and a permutation at the beginning of a full epoch (Section 5). Here: one
 # set, of the patterns that the full pass updated on, is presented until it makes no update.
@@ -41,9 +41,13 @@ def train_romma(problem: PackedProblem, request: Request, *, aggressive: bool) -
     if not aggressive:
         return train(problem, start(problem, _core.Romma(0.0), request), request)
     trainer = start(problem, _core.Romma(1 - request.epsilon), request)
-    finer = finer_accuracies(request.epsilon) if request.stop == "certificate" else iter(())
-    rules = (_core.Romma(1 - delta) for delta in finer)
-    return train(problem, trainer, request, taking_from(rules, trainer.set_rule))
+
+    def finer(last: float) -> float | None:
+        if (delta := finer_accuracy(last, request)) is not None:
+            trainer.set_rule(_core.Romma(1 - delta))
+        return delta
+
+    return train(problem, trainer, request, Refinement(request.epsilon, finer))
 
 
 def train_alma(problem: PackedProblem, request: Request, *, alpha: float) -> Result:

@@ -33,12 +33,26 @@ from ..problem.problems import (
     require_weight_in_every_class,
     state_problems,
 )
+from ..training.checkpoint import Checkpoint, checkpointed
 from ..training.fit import Fit, fit
 from ..training.request import LARGEST_COUNT, Request
 from ..training.result import Check, Result, StopReason
 from .callbacks import CallbackSupportMixin
 from .parameters import Parametrised, parameter, words
 from .watch import Watch, visible_checks
+
+# Parameters that do not decide the result of a run: a checkpoint does not depend on them. (The seed is compared.)
+NOT_DECIDING = {
+    "checkpoint",
+    "checkpoint_every",
+    "max_time",
+    "n_jobs",
+    "random_state",
+    "verbose",
+    "Cs",
+    "cv",
+    "scoring",
+}
 
 ROWS: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "accept_large_sparse": True}
 
@@ -107,6 +121,13 @@ class MarginClassifier(Fitted, Predictor, CallbackSupportMixin, ClassifierMixin,
     verbose : int, default=0
         1 shows a progress bar in a terminal or a notebook (with rich), and log lines elsewhere; 2 logs every check
         of the bounds to the logger "dynmargin".
+    checkpoint : path or None, default=None
+        A file for snapshots of a `fit`. If it is there, the fit continues from it, and ends with the model of a fit
+        that was never disturbed, bit for bit. A fit that was interrupted or met ``max_time`` continues too; one that
+        is complete is not repeated. A file that belongs to other data or other parameters is an error; without a
+        ``random_state`` the seed is that of the file.
+    checkpoint_every : float in (0, inf), default=60.0
+        Seconds between two snapshots; they take at most 2 % of the time.
 
     Attributes
     ----------
@@ -154,6 +175,8 @@ class MarginClassifier(Fitted, Predictor, CallbackSupportMixin, ClassifierMixin,
     )
     random_state: int | np.random.RandomState | None = parameter(default=None, within=["random_state"])
     verbose: int = parameter(default=0, within=["verbose"])
+    checkpoint: str | os.PathLike[str] | None = parameter(default=None, within=[str, os.PathLike, None])
+    checkpoint_every: float = parameter(default=60.0, within=[Interval(Real, 0, None, closed="neither")])
 
     def __init_subclass__(cls, **options: Any) -> None:
         if name := cls.__dict__.get("_algorithm"):
@@ -183,14 +206,15 @@ class MarginClassifier(Fitted, Predictor, CallbackSupportMixin, ClassifierMixin,
         X, y, classes, weight = self._validated(X, y, sample_weight)
         problems = self._problems(classes, y, weight)
         request, watch = self._request(started), None
+        train = checkpointed(self._train, request.checkpoint)
         if not self.verbose and not getattr(self, "_skl_callbacks", ()):
-            fitted = fit(as_matrix(X), y, weight, problems, request, self._train)
+            fitted = fit(as_matrix(X), y, weight, problems, request, train)
         else:
             watch = Watch(self, len(problems), classes, given)
             request = replace(request, watch=watch.see)
             labels = [str(label) for label in classes] if len(problems) > 1 else []
             with visible_checks(self.verbose, request.epsilon, labels) as watch.bar:
-                fitted = fit(as_matrix(X), y, weight, problems, request, watch.around(self._train))
+                fitted = fit(as_matrix(X), y, weight, problems, request, watch.around(train))
         self.classes_ = classes
         self._publish(fitted, problems, y, weight)
         if watch is not None:
@@ -299,11 +323,15 @@ class MarginClassifier(Fitted, Predictor, CallbackSupportMixin, ClassifierMixin,
     def _request(self, started: float) -> Request:
         """State what is asked of every run; a parameter that the classifier does not have is at its default."""
         max_updates = getattr(self, "max_updates", None)
+        checkpoint = self._open_checkpoint()
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        if checkpoint is not None and checkpoint.seed is not None and self.random_state is None:
+            seed = checkpoint.seed
         return Request(
             epsilon=float(self.epsilon),
             stop=getattr(self, "stop", "certificate"),
             schedule=getattr(self, "schedule", "fast"),
-            seed=int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max)),
+            seed=seed,
             margin_floor=float(getattr(self, "margin_floor", 0.0)),
             max_updates=LARGEST_COUNT if max_updates is None else min(int(max_updates), LARGEST_COUNT),
             max_time=self.max_time,
@@ -311,7 +339,17 @@ class MarginClassifier(Fitted, Predictor, CallbackSupportMixin, ClassifierMixin,
             only_own_updates=bool(getattr(self, "warm_start", False)),
             started=started,
             warn=once(warn_caller),
+            checkpoint=checkpoint,
         )
+
+    def _open_checkpoint(self) -> Checkpoint | None:
+        """Open the file to continue from, if one is named."""
+        if self.checkpoint is None:
+            return None
+        if getattr(self, "warm_start", False):
+            raise ValueError("a checkpoint does not hold what warm_start=True begins with; use one of the two")
+        deciding = {name: value for name, value in self.get_params(deep=False).items() if name not in NOT_DECIDING}
+        return Checkpoint(self.checkpoint, float(self.checkpoint_every), {"estimator": type(self).__name__, **deciding})
 
     def _train(self, problem: PackedProblem, request: Request) -> Result:
         """Train on one problem, with the options that the registry knows of the algorithm."""

@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import Interval
 from .. import _core
 from ..problem.matrix import as_matrix
 from ..problem.problems import Problem, Weights
+from ..training.checkpoint import checkpointed
 from ..training.fit import Fit, fit
 from ..training.folds import Fold, fit_folds
 from .base import validated, warn_caller
@@ -104,10 +105,13 @@ class MaxMarginClassifierCV(CrossValidated, FrontDoor):
             kept = fold.weight > 0
             return self._problems_at(C, fold.classes, y[kept], fold.weight[kept])
 
+        train = checkpointed(self._train, request.checkpoint)
         with visible_log(self.verbose):
             rows = _core.pack(matrix)
+            if request.checkpoint is not None:
+                request.checkpoint.begin(rows, y, weight, request.seed)
             later = 1 if len(classes) == 2 else len(classes)
-            found = fit_folds(matrix, rows, y, folds, Cs.tolist(), state_problems, request, self._train, later)
+            found = fit_folds(matrix, rows, y, folds, Cs.tolist(), state_problems, request, train, later)
             scores = np.array(
                 [
                     [self._score(fold, one, held_out, X, y, weight) for one in by_C]
@@ -116,7 +120,7 @@ class MaxMarginClassifierCV(CrossValidated, FrontDoor):
             )
             best = float(Cs[np.argmax(scores.mean(axis=0))])
             problems = self._problems_at(best, classes, y, weight)
-            final = fit(matrix, y, weight, problems, request, self._train, rows)
+            final = fit(matrix, y, weight, problems, request, train, rows)
         self.C_, self.Cs_, self.scores_, self.classes_ = best, Cs, scores, classes
         runs = [result for by_C in found for one in by_C for result in one.results]
         if short := sum(result.shortfall() is not None for result in runs):

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from ..data.dataset import Dataset
     from ..problem.problems import Problem
+    from ..training.checkpoint import Checkpoint
 
 OPTIONS = (options.FITTING, options.WEIGHTS, options.READING, options.LABEL)
 
@@ -40,6 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     several_classes = "several classes: each against the rest (ovr, the default), or all at once (joint)"
     add("--multi-class", choices=("ovr", "joint"), default="ovr", help=several_classes)
     add("-v", "--validate", type=several, metavar="K", help="cross-validate with K folds; no model is written")
+    add("--checkpoint", metavar="FILE", help="keep snapshots there, and continue from them if the file exists")
+    every = "seconds between two snapshots (default 60); they take at most 2 %% of the time"
+    add("--checkpoint-every", type=positive, default=60.0, metavar="SECONDS", help=every)
     add("-q", "--quiet", action="store_true", help="print nothing but notices and errors")
     add("-e", metavar="TOLERANCE", dest="tolerance", help="ignored: the certificate decides; see --epsilon")
     parser.set_defaults(run=run, optional="model")
@@ -125,6 +129,20 @@ def class_weights(classes: "NDArray[Any]", asked: dict[str, float]) -> "tuple[ND
     return weights, unknown
 
 
+def open_checkpoint(arguments: argparse.Namespace) -> "Checkpoint | None":
+    """Open the file to continue from, if one is named."""
+    from ..data.atomic import require_other_file
+    from ..training.checkpoint import Checkpoint
+
+    if arguments.checkpoint is None:
+        return None
+    used = (arguments.data, arguments.weights, None if arguments.validate else arguments.model)
+    require_other_file(arguments.checkpoint, *(path for path in used if path))
+    names = ("algorithm", "epsilon", "C", "bias", "class_weights", "multi_class")
+    parameters = {name: getattr(arguments, name) for name in names}
+    return Checkpoint(arguments.checkpoint, arguments.checkpoint_every, parameters)
+
+
 class Training:
     """What a command line asks for, over the data that it names."""
 
@@ -132,10 +150,13 @@ class Training:
         from .. import _core
         from ..problem.matrix import as_matrix
         from ..problem.problems import require_weight_in_every_class
+        from ..training.checkpoint import checkpointed
         from ..training.request import Request
 
         self.arguments = arguments
-        self.algorithm, self.train = find(arguments.algorithm)
+        self.checkpoint = open_checkpoint(arguments)
+        self.algorithm, train = find(arguments.algorithm)
+        self.train = checkpointed(train, self.checkpoint)
         self.dataset = read(arguments)
         self.classes, self.y = self.dataset.labelled()
         self.weights = options.read_weights(arguments.weights, len(self.y)) if arguments.weights else None
@@ -143,7 +164,13 @@ class Training:
         for label in class_weights(self.classes, arguments.class_weights)[1]:
             notice(f"no row has the label {label} of -w{label}")
         # The clock starts when the data have been read.
-        self.request = Request(epsilon=arguments.epsilon, seed=arguments.seed, max_time=arguments.max_time, warn=notice)
+        self.request = Request(
+            epsilon=arguments.epsilon,
+            seed=arguments.seed,
+            max_time=arguments.max_time,
+            warn=notice,
+            checkpoint=self.checkpoint,
+        )
         self.matrix = as_matrix(self.dataset.X)
         try:
             self.rows = _core.pack(self.matrix)
@@ -222,6 +249,8 @@ class Training:
         def state(fold: Fold, _: float) -> "list[Problem]":
             return self.problems(fold.classes)
 
+        if self.checkpoint is not None:
+            self.checkpoint.begin(self.rows, y, self.weights, request.seed)
         with self.live(self.problems(self.classes)):
             found = fit_folds(self.matrix, self.rows, y, folds, [asked.C], state, request, self.train)
         right, code = 0, DONE

@@ -101,8 +101,11 @@ def fit(
     rows: _core.PackedRows | None = None,
 ) -> Fit:
     """Train on every problem; after Ctrl-C the rest get a first slice. `rows` are those of the matrix, if packed."""
+    rows, checkpoint = rows or _core.pack(matrix), request.checkpoint
+    if checkpoint is not None:
+        checkpoint.begin(rows, y, sample_weight, request.seed)
     jobs = [Job(problem, sample_weight, index) for index, problem in enumerate(problems)]
-    return Fit(run_jobs(matrix, rows or _core.pack(matrix), y, jobs, request, train))
+    return Fit(run_jobs(matrix, rows, y, jobs, request, train))
 
 
 def run_jobs(
@@ -125,6 +128,11 @@ def run_jobs(
         share = (request.started + request.max_time - now) * min(1.0, request.n_jobs / left)
         return train(problem, replace(request, deadline=now + share))
 
-    if min(request.n_jobs, len(jobs)) > 1:
-        return run_in_threads(run, len(jobs), request)
-    return [run(place, request) for place in range(len(jobs))]
+    checkpoint = request.checkpoint
+    if checkpoint is None and min(request.n_jobs, len(jobs)) <= 1:
+        return [run(place, request) for place in range(len(jobs))]
+    # In threads Ctrl-C ends runs between two slices, where a snapshot can be taken, and nowhere else.
+    results = run_in_threads(run, len(jobs), request)
+    if checkpoint is not None:
+        checkpoint.write()
+    return results

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ..certificate.certificate import Certificate
+from .checkpoint import Checkpoint, Snapshots
 from .result import Check
 from .schedule import Schedule
 
@@ -50,6 +51,10 @@ class Request:
         Who is told about slow runs, and who sees every check.
     interrupted : threading.Event
         Set when Ctrl-C was pressed; shared by all runs of a fit.
+    checkpoint : Checkpoint or None
+        The file that the fit can be continued from.
+    snapshots : Snapshots or None
+        The part of it that belongs to one run.
     """
 
     epsilon: float = 0.01
@@ -66,3 +71,5 @@ class Request:
     warn: Callable[[str], None] = logger.warning
     watch: Watch | None = None
     interrupted: threading.Event = field(default_factory=threading.Event)
+    checkpoint: Checkpoint | None = None
+    snapshots: Snapshots | None = None

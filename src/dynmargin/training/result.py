@@ -22,6 +22,8 @@ StopReason = Literal[
 
 AS_ASKED = ("converged", "own_rule", "callback")  # ends that need no comment, whatever was proven
 
+UNFINISHED = ("max_time", "interrupted", "callback")  # a run that ended like this continues from its checkpoint
+
 LIMITS = {
     "stalled": "the bounds hardly move any more (less than 1 % in 1,000 passes)",
     "max_updates": "max_updates is reached",

@@ -7,8 +7,8 @@ on.
 import math
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from ..certificate.certificate import Certificate, certify
 from ..certificate.counts import SparseCounts, as_counts
 from ..problem.packed import PackedProblem
 from .request import Request, logger
-from .result import Check, Result, StopReason
+from .result import UNFINISHED, Check, Result, StopReason
 from .trainer import Trainer
 
 SLICE_SECONDS = 0.05  # short enough for Ctrl-C and max_time to be felt at once
@@ -28,45 +28,55 @@ SLOW_AFTER_SECONDS, SLOW_AFTER_CHECKS = 2.0, 5  # but not before the projection 
 SECOND_INTERRUPT_SECONDS = 2.0  # Ctrl-C twice within this time means the program, not the fit
 last_interrupt = -math.inf
 
-Rule = TypeVar("Rule")
-Refine = Callable[[], bool]  # give the run a finer rule; False when there is none
+Finer = Callable[[float], float | None]  # gives the run a finer rule than that of an accuracy; None if there is none
 
 
-def nothing_finer() -> bool:
-    """Be the `Refine` of a run that has a single rule and is certain to reach any gap by it."""
-    return False
+class Refinement:
+    """The accuracy of a run's rule, which becomes finer whenever the rule has nothing left to do."""
+
+    def __init__(self, accuracy: float, finer: Finer) -> None:
+        self.accuracy = accuracy
+        self.finer = finer
+
+    def __call__(self) -> bool:
+        """Give the run the next rule; return whether there is one."""
+        accuracy = self.finer(self.accuracy)
+        self.accuracy = self.accuracy if accuracy is None else accuracy
+        return accuracy is not None
+
+    @classmethod
+    def none(cls) -> "Refinement":
+        """Return that of a run that has a single rule and is certain to reach any gap by it."""
+        return cls(0.0, lambda _: None)
 
 
-def taking_from(rules: Iterator[Rule], set_rule: Callable[[Rule], None]) -> Refine:
-    """Give a run one rule after the other."""
-
-    def refine() -> bool:
-        for rule in rules:
-            set_rule(rule)
-            return True
-        return False
-
-    return refine
-
-
-def train(problem: PackedProblem, trainer: Trainer, request: Request, refine: Refine | None = None) -> Result:
+def train(problem: PackedProblem, trainer: Trainer, request: Request, refine: Refinement | None = None) -> Result:
     """Advance a run until it has done what is asked, meets a limit, or has no point in going on.
 
     Whenever a rule has nothing left to do, `refine` gives the run the next one. Without it the run ends by its own
     rule, wherever that may be. Ctrl-C ends the run and keeps what it has.
     """
-    run = Run(problem, trainer, request, refine)
+    run, snapshots = Run(problem, trainer, request, refine), request.snapshots
+    if snapshots is not None and (result := snapshots.begin(run)):
+        return result
     reason: StopReason | None = None
     try:
         while reason is None:
             reason = run.advance() or run.asked
+            if snapshots is not None and reason is None:
+                snapshots.keep(run)
     except KeyboardInterrupt:
         note_interrupt(request)
         reason = "interrupted"
+    if snapshots is not None:  # before the last proof, which a run that continues from here would not have made
+        snapshots.take(run)
     certificate = run.certificate if reason == "certificate" else None
     certificate = certificate or run.certify()
     last = run.record(certificate.margin, certificate.upper_bound, lambda: certificate)
-    return Result(certificate, reason, max(1, last.passes), last.updates, run.history, problem.R)
+    result = Result(certificate, reason, max(1, last.passes), last.updates, run.history, problem.R)
+    if snapshots is not None and reason not in UNFINISHED:
+        snapshots.take(run, result)
+    return result
 
 
 def note_interrupt(request: Request) -> None:
@@ -81,11 +91,12 @@ def note_interrupt(request: Request) -> None:
 class Run:
     """A run in progress."""
 
-    def __init__(self, problem: PackedProblem, trainer: Trainer, request: Request, refine: Refine | None) -> None:
+    def __init__(self, problem: PackedProblem, trainer: Trainer, request: Request, refine: Refinement | None) -> None:
         self.problem = problem
         self.trainer = trainer
         self.request = request
         self.refine = refine
+        self.started = request.started  # earlier by what the fit had taken before, if it continues
         self.began = time.perf_counter()
         self.trend = Trend(request.epsilon)
         self.warned = refine is None  # what ends by its own rule takes less time than the gap would
@@ -193,7 +204,7 @@ class Run:
 
     def record(self, margin: float, upper_bound: float, certify: Callable[[], Certificate]) -> Check:
         """Add a line to the history and to the log, and show it to whoever watches."""
-        elapsed, trainer, index = time.perf_counter() - self.request.started, self.trainer, self.problem.index
+        elapsed, trainer, index = time.perf_counter() - self.started, self.trainer, self.problem.index
         check = Check(elapsed, trainer.full_passes, trainer.updates, margin, upper_bound, index)
         self.history.append(check)
         if logger.isEnabledFor(20):  # logging.INFO
@@ -205,6 +216,27 @@ class Run:
         if self.request.watch is not None and self.request.watch(check, certify):
             self.asked = "callback"
         return check
+
+    def numbers(self) -> dict[str, Any]:
+        """Return what a snapshot has to hold beside the trainer's own state."""
+        now = time.perf_counter()
+        return {
+            "seconds": [now - self.started, now - self.began],
+            "history": list(self.history),
+            "trend": self.trend.numbers(),
+            "warned": self.warned,
+            "accuracy": None if self.refine is None else self.refine.accuracy,
+        }
+
+    def restore(self, numbers: dict[str, Any]) -> None:
+        """Continue from a snapshot, of whose trainer state the trainer has been restored."""
+        now, (of_fit, of_run) = time.perf_counter(), numbers["seconds"]
+        self.started, self.began = now - of_fit, now - of_run
+        self.history = [Check(*check) for check in numbers["history"]]
+        self.trend.restore(numbers["trend"])
+        self.warned = bool(numbers["warned"])
+        if self.refine is not None:
+            self.refine.accuracy = float(numbers["accuracy"])
 
 
 class Moment(NamedTuple):
@@ -236,6 +268,16 @@ class Trend:
         self.recent.append(Moment(seconds, gap))
         while len(self.recent) > 2 and self.recent[0].seconds < seconds / 2:
             self.recent.popleft()
+
+    def numbers(self) -> dict[str, Any]:
+        """Return all that `restore` needs."""
+        return {**vars(self), "recent": list(self.recent)}
+
+    def restore(self, numbers: dict[str, Any]) -> None:
+        """Continue with what another trend has recorded."""
+        for name in vars(self):
+            setattr(self, name, type(getattr(self, name))(numbers[name]))
+        self.recent = deque(Moment(*moment) for moment in numbers["recent"])
 
     def stalled(self) -> bool:
         """Whether neither the gap nor the upper bound has fallen for too long."""

@@ -37,5 +37,11 @@ class Trainer(Protocol):
     def support(self) -> tuple[NDArray[np.int64], NDArray[Any]]:
         """Return rows and their counts, or the dual weights of all rows as reals."""
 
+    def snapshot(self) -> NDArray[np.uint8]:
+        """Return the state as bytes, for a checkpoint."""
+
+    def restore(self, snapshot: NDArray[np.uint8], /) -> None:
+        """Continue from a snapshot of a run with the same data and parameters."""
+
     def model(self) -> tuple[NDArray[np.float64], float]:
         """Return the best weights, their augmented coordinate last, and the scale that is best for them."""

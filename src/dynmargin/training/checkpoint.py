@@ -1,0 +1,315 @@
+"""A fit that survives its process: snapshots of its runs in one file, from which another process continues.
+
+A run is deterministic, so one that continues from a snapshot ends with the same model as one that was never disturbed,
+bit for bit. The file holds plain arrays and JSON, like a model file. It belongs to one fit: the data, the parameters
+and the version of dynmargin have to be those that it was written with.
+
+A fit has a job for each problem. A job is trained in one stage or several (PFM without ``beta`` runs PDM first), and
+every call of `training.run.train` is a stage.
+"""
+
+import hashlib
+import json
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from importlib.metadata import version
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from ..certificate.certificate import certificate_type
+from ..certificate.counts import SparseCounts
+from ..data.archives import contents
+from ..data.atomic import atomic_write, require_writable
+from ..data.dataset import DataError
+from ..data.npz import read_arrays
+from ..problem.packed import PackedProblem
+from ..problem.problems import Weights
+from .result import UNFINISHED, Check, Result
+from .trainer import Trainer
+
+FORMAT, VERSION = "dynmargin checkpoint", 1
+COST = 0.02  # of the time of a fit that snapshots may take
+
+Arrays = dict[str, NDArray[Any]]
+_NUMBERS = ("margin", "upper_bound", "directional_margin", "epsilon", "data_digest", "rows_digest", "witness_digest")
+_FIGURES = ("stop_reason", "passes", "updates", "R", "beta", "dual_scale", "algorithm")
+
+
+class Resumable(Protocol):
+    """A run, as far as snapshots go."""
+
+    trainer: Trainer
+
+    def numbers(self) -> dict[str, Any]:
+        """Return what a snapshot has to hold beside the trainer's own state."""
+
+    def restore(self, numbers: dict[str, Any]) -> None:
+        """Continue from a snapshot."""
+
+
+class CheckpointError(ValueError):
+    """A checkpoint that cannot be continued from: it is damaged, or belongs to another fit."""
+
+
+@dataclass
+class Stage:
+    """A run as it was at some moment.
+
+    Attributes
+    ----------
+    state : array of uint8
+        The trainer's part of it.
+    numbers : dict
+        The part of the loop around it.
+    result : Result or None
+        What came out, once the run is over.
+    """
+
+    state: NDArray[np.uint8]
+    numbers: dict[str, Any]
+    result: Result | None = None
+
+
+@dataclass
+class Job:
+    """What is known of one problem: the result, or the stages so far."""
+
+    stages: list[Stage] = field(default_factory=list)
+    result: Result | None = None
+
+
+class Checkpoint:
+    """The file of a fit, and what is in it.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    every : float
+        Seconds between two snapshots of a run; more where writing them would take over 2 % of the time.
+    parameters : mapping
+        What decides the result of the fit, beside the data and the seed.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], every: float, parameters: Mapping[str, Any]) -> None:
+        require_writable(path)
+        self.path = path
+        self.every = every
+        self.seed: int | None = None  # of the fit that the file belongs to
+        self.parameters = {name: _written(value) for name, value in parameters.items()}
+        self.parameters["version of dynmargin"] = version("dynmargin")
+        self.data: str | None = None
+        self.jobs: dict[str, Job] = {}
+        self.stored: Arrays = {}
+        self.lock = threading.Lock()
+        if os.path.exists(path):
+            self._read()
+
+    def begin(self, rows: _core.PackedRows, y: NDArray[Any], sample_weight: Weights | None, seed: int) -> None:
+        """Make sure that the file belongs to this data and this seed, if there is one."""
+        everywhere = _core.Problem(np.ones(len(y), dtype=np.int8), 0.0, 1.0, 1.0)
+        digest = hashlib.sha256(repr((everywhere.digest(rows), rows.n_columns, y.dtype.str)).encode())
+        digest.update(repr(y.tolist()).encode() if y.dtype.kind == "O" else np.ascontiguousarray(y).tobytes())
+        digest.update(b"" if sample_weight is None else np.ascontiguousarray(sample_weight).tobytes())
+        if self.data not in (None, digest.hexdigest()):
+            raise self._other("other data: rows, labels or sample_weight differ")
+        if self.seed not in (None, seed):
+            raise self._other("another random_state")
+        self.data, self.seed = digest.hexdigest(), seed
+
+    def around(self, train: Callable[..., Result]) -> Callable[..., Result]:
+        """Make the training on a problem continue from what the file has of it."""
+
+        def kept(problem: PackedProblem, request: Any) -> Result:
+            snapshots = Snapshots(self, problem)
+            if snapshots.job.result is not None:
+                return snapshots.job.result
+            result = train(problem, replace(request, snapshots=snapshots))
+            if result.stop_reason not in UNFINISHED:
+                with self.lock:
+                    snapshots.job.stages, snapshots.job.result = [], result
+            return result
+
+        return kept
+
+    def job(self, problem: PackedProblem) -> Job:
+        """Return what is known of a problem."""
+        stated = problem.problem
+        identity = (problem.index, problem.digests, stated.numbers(), [_written(label) for label in stated.labels])
+        key = hashlib.sha256(repr(identity).encode()).hexdigest()
+        with self.lock:
+            names = [name for name in self.stored if name.startswith(key)]
+            job = self.jobs.setdefault(key, Job())
+            try:
+                _restore(job, {name.removeprefix(f"{key}/"): self.stored[name] for name in names}, problem)
+            except (KeyError, ValueError, TypeError, IndexError, OverflowError, AttributeError) as error:
+                raise self._damaged() from error
+            for name in names:
+                del self.stored[name]
+        return job
+
+    def write(self) -> None:
+        """Write the file; if that fails, the one before stays as it is and the training goes on."""
+        with self.lock:
+            arrays: Arrays = dict(self.stored)  # of jobs that have not begun again yet
+            for key, job in self.jobs.items():
+                arrays |= {f"{key}/{name}": array for name, array in _arrays_of(job).items()}
+            header = {"parameters": self.parameters, "data": self.data, "seed": self.seed}
+            try:
+                with atomic_write(self.path) as file:
+                    np.savez(
+                        file,
+                        allow_pickle=False,
+                        format=np.array(FORMAT),
+                        version=np.array(VERSION),
+                        header=_text(header),
+                        **{f"jobs/{name}": array for name, array in arrays.items()},
+                    )
+            except OSError as error:
+                logging.getLogger("dynmargin").warning(
+                    "the checkpoint %s could not be written (%s); training goes on, and the file is as it was before",
+                    os.fspath(self.path),
+                    error.strerror or error,
+                )
+
+    def _read(self) -> None:
+        try:
+            arrays = read_arrays(contents(self.path), os.fspath(self.path), lambda _: True)
+            known, number = arrays["format"].item() == FORMAT, int(arrays["version"])
+            header = json.loads(arrays["header"].item()) if known and number <= VERSION else {}
+            parameters = dict(header.get("parameters", {}))
+            self.data, self.seed = header.get("data"), header.get("seed")
+        except (DataError, KeyError, ValueError, TypeError, AttributeError, RecursionError) as error:
+            raise self._damaged() from error
+        if not known:
+            raise self._damaged()
+        if number > VERSION:
+            raise CheckpointError(f"{os.fspath(self.path)} was written by a newer dynmargin; upgrade it")
+        for name in sorted(parameters.keys() | self.parameters.keys()):
+            then, now = parameters.get(name), self.parameters.get(name)
+            if then != now:
+                raise self._other(f"{name}={then}, not {now}")
+        self.stored = {name.removeprefix("jobs/"): arrays[name] for name in arrays if name.startswith("jobs/")}
+
+    def _other(self, difference: str) -> CheckpointError:
+        return CheckpointError(
+            f"the checkpoint {os.fspath(self.path)} was written for {difference}. Remove it to begin anew, or name "
+            "another file"
+        )
+
+    def _damaged(self) -> CheckpointError:
+        return CheckpointError(
+            f"{os.fspath(self.path)} is not a checkpoint, or it is damaged. Remove it to begin anew, or name another "
+            "file"
+        )
+
+
+class Snapshots:
+    """The stages of one job, and when the next snapshot is due."""
+
+    def __init__(self, checkpoint: Checkpoint, problem: PackedProblem) -> None:
+        self.checkpoint = checkpoint
+        self.job = checkpoint.job(problem)
+        self.number = -1  # of the stage that is running
+        self.due = time.perf_counter() + checkpoint.every
+
+    def begin(self, run: Resumable) -> Result | None:
+        """Begin the next stage where it was left; return its result if it was over."""
+        self.number += 1
+        if self.number == len(self.job.stages):
+            return None
+        stage = self.job.stages[self.number]
+        try:
+            run.trainer.restore(stage.state)
+            run.restore(stage.numbers)
+        except (KeyError, ValueError, TypeError) as error:
+            raise self.checkpoint._damaged() from error
+        return stage.result
+
+    def keep(self, run: Resumable) -> None:
+        """Take a snapshot and write the file, if it is time for that."""
+        began = time.perf_counter()
+        if began < self.due:
+            return
+        self.take(run)
+        self.checkpoint.write()
+        now = time.perf_counter()
+        self.due = now + max(self.checkpoint.every, (now - began) / COST)
+
+    def take(self, run: Resumable, result: Result | None = None) -> None:
+        """Take a snapshot; the next file that is written has it."""
+        stage = Stage(run.trainer.snapshot(), run.numbers(), result)
+        with self.checkpoint.lock:
+            self.job.stages[self.number :] = [stage]
+
+
+def checkpointed(train: Callable[..., Result], checkpoint: Checkpoint | None) -> Callable[..., Result]:
+    """Let the training on a problem continue from a checkpoint, if there is one."""
+    return train if checkpoint is None else checkpoint.around(train)
+
+
+def _written(value: Any) -> str:
+    """Write a parameter or a label, numbers of the same value in the same way."""
+    value = value.tolist() if isinstance(value, np.generic | np.ndarray) else value
+    return repr(float(value)) if isinstance(value, int | float) and not isinstance(value, bool) else repr(value)
+
+
+def _text(value: Any) -> NDArray[np.str_]:
+    return np.array(json.dumps(value))
+
+
+def _arrays_of(job: Job) -> Arrays:
+    """Return a job as plain arrays."""
+    if job.result is not None:
+        return _arrays_of_result(job.result, "result/")
+    arrays: Arrays = {}
+    for i, stage in enumerate(job.stages):
+        arrays |= {f"{i}/state": stage.state, f"{i}/numbers": _text(stage.numbers)}
+        if stage.result is not None:
+            arrays |= _arrays_of_result(stage.result, f"{i}/result/")
+    return arrays
+
+
+def _arrays_of_result(result: Result, prefix: str) -> Arrays:
+    certificate = result.certificate
+    figures = {name: getattr(result, name) for name in _FIGURES}
+    numbers = {name: getattr(certificate, name) for name in _NUMBERS}
+    history = [list(check) for check in result.history]
+    return {
+        f"{prefix}figures": _text([figures, numbers, history]),
+        f"{prefix}weights": certificate.weights,
+        f"{prefix}intercept": np.asarray(certificate.intercept),
+        f"{prefix}count_rows": certificate.counts.indices,
+        f"{prefix}count_values": certificate.counts.data,
+    }
+
+
+def _restore(job: Job, arrays: Arrays, problem: PackedProblem) -> None:
+    """Bring back what a file holds of a job."""
+    if "result/figures" in arrays:
+        job.result = _result(arrays, "result/", problem)
+        return
+    while (prefix := f"{len(job.stages)}/") + "state" in arrays:
+        result = _result(arrays, f"{prefix}result/", problem) if f"{prefix}result/figures" in arrays else None
+        job.stages.append(Stage(arrays[f"{prefix}state"], json.loads(arrays[f"{prefix}numbers"].item()), result))
+
+
+def _result(arrays: Arrays, prefix: str, problem: PackedProblem) -> Result:
+    figures, numbers, history = json.loads(arrays[f"{prefix}figures"].item())
+    rows, stated = problem.matrix.n_rows, problem.problem
+    weights, intercept = arrays[f"{prefix}weights"], arrays[f"{prefix}intercept"]
+    certificate = certificate_type(stated)(
+        **numbers,
+        weights=weights,
+        intercept=intercept if stated.joint else float(intercept),
+        counts=SparseCounts(arrays[f"{prefix}count_rows"], arrays[f"{prefix}count_values"], stated.counts_shape(rows)),
+        problem=stated,
+    )
+    return Result(certificate, history=[Check(*check) for check in history], **figures)
