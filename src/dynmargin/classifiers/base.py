@@ -33,7 +33,7 @@ from ..problem.problems import (
     require_weight_in_every_class,
     state_problems,
 )
-from ..training.checkpoint import Checkpoint, checkpointed
+from ..training.checkpoint import Checkpoint
 from ..training.fit import Fit, fit
 from ..training.request import LARGEST_COUNT, Request
 from ..training.result import Check, Result, StopReason
@@ -206,7 +206,7 @@ class MarginClassifier(Fitted, Predictor, CallbackSupportMixin, ClassifierMixin,
         X, y, classes, weight = self._validated(X, y, sample_weight)
         problems = self._problems(classes, y, weight)
         request, watch = self._request(started), None
-        train = checkpointed(self._train, request.checkpoint)
+        train = self._train if request.checkpoint is None else request.checkpoint.around(self._train)
         if not self.verbose and not getattr(self, "_skl_callbacks", ()):
             fitted = fit(as_matrix(X), y, weight, problems, request, train)
         else:

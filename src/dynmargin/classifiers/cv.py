@@ -14,7 +14,6 @@ from sklearn.utils._param_validation import Interval
 from .. import _core
 from ..problem.matrix import as_matrix
 from ..problem.problems import Problem, Weights
-from ..training.checkpoint import checkpointed
 from ..training.fit import Fit, fit
 from ..training.folds import Fold, fit_folds
 from .base import validated, warn_caller
@@ -105,7 +104,7 @@ class MaxMarginClassifierCV(CrossValidated, FrontDoor):
             kept = fold.weight > 0
             return self._problems_at(C, fold.classes, y[kept], fold.weight[kept])
 
-        train = checkpointed(self._train, request.checkpoint)
+        train = self._train if request.checkpoint is None else request.checkpoint.around(self._train)
         with visible_log(self.verbose):
             rows = _core.pack(matrix)
             if request.checkpoint is not None:

@@ -150,13 +150,12 @@ class Training:
         from .. import _core
         from ..problem.matrix import as_matrix
         from ..problem.problems import require_weight_in_every_class
-        from ..training.checkpoint import checkpointed
         from ..training.request import Request
 
         self.arguments = arguments
         self.checkpoint = open_checkpoint(arguments)
         self.algorithm, train = find(arguments.algorithm)
-        self.train = checkpointed(train, self.checkpoint)
+        self.train = train if self.checkpoint is None else self.checkpoint.around(train)
         self.dataset = read(arguments)
         self.classes, self.y = self.dataset.labelled()
         self.weights = options.read_weights(arguments.weights, len(self.y)) if arguments.weights else None

@@ -250,11 +250,6 @@ class Snapshots:
             self.job.stages[self.number :] = [stage]
 
 
-def checkpointed(train: Callable[..., Result], checkpoint: Checkpoint | None) -> Callable[..., Result]:
-    """Let the training on a problem continue from a checkpoint, if there is one."""
-    return train if checkpoint is None else checkpoint.around(train)
-
-
 def _written(value: Any) -> str:
     """Write a parameter or a label, numbers of the same value in the same way."""
     value = value.tolist() if isinstance(value, np.generic | np.ndarray) else value
