@@ -16,6 +16,7 @@ from sklearn.datasets import load_digits, load_iris
 
 import dynmargin
 from dynmargin import DCDClassifier, MPUClassifier, NewtonClassifier, PDMClassifier, PFMClassifier, ROMMAClassifier
+from dynmargin.certificate.certificate import digest_witnesses
 
 FILE = Path(__file__).parent / "data" / "golden.json"
 
@@ -130,6 +131,12 @@ def digest(*arrays):
     return found.hexdigest()[:12]
 
 
+def without_classes(certificate):
+    """Return the digest of the witnesses alone: how labels are written is no result of a run."""
+    witnesses = certificate.weights, certificate.intercept, certificate.counts
+    return digest_witnesses(certificate.problem, *witnesses, with_classes=False)
+
+
 def record(classifier):
     """Put in few words all that a run has left: figures to read, and digests of arrays, bit for bit."""
     certificates, worst = classifier.certificates_, classifier.certificate_
@@ -146,7 +153,7 @@ def record(classifier):
     if classifier.stop_reason_ == "online":  # there are no counts that others could check
         return figures
     counts = [array for one in certificates for array in (one.counts.indices, one.counts.data)]
-    witnesses = [[one.data_digest, one.rows_digest, one.witness_digest] for one in certificates]
+    witnesses = [[one.data_digest, one.rows_digest, without_classes(one)] for one in certificates]
     return figures | {
         "directional": digest([one.directional_margin for one in certificates]),
         "counts": digest(*counts),

@@ -13,7 +13,16 @@ from reference.exact import dot, fractions
 from reference.optimum import best_soft_margin
 from strategies import separable_problems
 
-from dynmargin import PDMClassifier, PFMClassifier, SparseCounts, _core
+from dynmargin import (
+    DCDClassifier,
+    DecompositionSVMClassifier,
+    PDMClassifier,
+    PFMClassifier,
+    SparseCounts,
+    _core,
+)
+from dynmargin.certificate import certificate as certificates
+from dynmargin.certificate.weights import certify_weights
 from dynmargin.problem.matrix import as_matrix
 
 finite = st.floats(-1e3, 1e3).filter(lambda x: x == 0 or abs(x) > 1e-3)
@@ -271,6 +280,111 @@ def test_other_data_is_recognised(trained):
     assert "another order" in reordered.detail
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_label_that_is_no_class_is_other_data(n_classes, digits):
+    X, y = digits[0][:300], digits[1][:300] % n_classes
+    weight = np.where(np.arange(300) % 10 == 0, 0.0, 1.0)
+    negative = np.flatnonzero(y == 0)
+    for certificate in PDMClassifier(random_state=0).fit(X, y).certificates_:
+        unknown = y.copy()
+        unknown[negative[0]] = 99  # is on the same side, for all but one certificate
+        found = certificate.verify(X, unknown)
+        assert found.verdict == "other data"
+        known = ", ".join(map(str, range(n_classes)))
+        assert found.detail == f"row {negative[0] + 1} has the label 99, which is none of the classes {known}"
+        assert certificate.verify(X, np.where(y == 0, np.nan, y)).verdict == "other data"
+    for certificate in PDMClassifier(random_state=0).fit(X, y, weight).certificates_:
+        left_out = np.where(weight == 0, 99, y)
+        assert certificate.verify(X, left_out, weight)
+        assert certificate.verify(X, left_out).verdict == "other data"
+
+
+def test_the_classes_are_part_of_what_is_checked(digits):
+    X, y = digits[0][:300], digits[1][:300] % 3
+    for certificate in PDMClassifier(random_state=0).fit(X, y).certificates_:
+        more = replace(certificate.problem, classes=(0, 1, 2, 3))
+        assert replace(certificate, problem=more).verify(X, y).verdict == "altered"
+        forged = reforged(certificate, problem=more)  # is true, and says what it is about
+        assert "classes 0, 1, 2, 3" in forged.verify(X, y).problem
+        assert forged.verify(X, y, classes=[0, 1, 2]).verdict == "other problem"
+
+
+def test_a_verdict_says_which_problem_it_is_about(breast_cancer):
+    X, y = breast_cancer
+    weight = np.ones(len(y))
+    for classifier, expected in (
+        (PDMClassifier(), "classes 0, 1; squared hinge, C = 1, an intercept with scaling 1"),
+        (
+            PDMClassifier(class_weight={0: 3.0}, C=0.1, fit_intercept=False),
+            f"classes 0, 1; squared hinge, C = 0.1 for class 1, {0.1 * 3} for class 0, no intercept",
+        ),
+        (DCDClassifier(0.1, loss="hinge", C=1e-3), "classes 0, 1; hinge, C = 0.001, an intercept with scaling 1"),
+        (DecompositionSVMClassifier(0.1), "classes 0, 1; squared hinge, C = 1, a free intercept"),
+    ):
+        certificate = classifier.fit(X, y).certificate_
+        size = f"; {len(y)} rows, {X.shape[1]} features"
+        found = certificate.verify(X, y)
+        assert found.problem == f"{expected}{size}, without sample weights"
+        assert str(found) == f"proven: {found.detail} ({found.problem})"
+        assert certificate.verify(X, y, weight).problem == f"{expected}{size}, with sample weights"
+        assert replace(certificate, margin=2 * certificate.margin).verify(X, y).problem == found.problem
+        assert certificate.verify(X[1:], y[1:]).problem == ""
+
+
+def test_what_is_expected_of_the_problem_is_checked(breast_cancer):
+    X, y = breast_cancer
+    certificate = PDMClassifier(C=0.5).fit(X, y).certificate_
+    assert certificate.verify(X, y, C=0.5, classes=[1, 0], loss="squared_hinge")
+    assert certificate.verify(X, y, C=np.float32(0.5), classes=np.array([0.0, 1.0]))
+    for expected, detail in (
+        ({"C": 1}, "C = 0.5, not C = 1 for every row"),
+        ({"classes": [0, 1, 2]}, "the classes are 0, 1, not 0, 1, 2"),
+        ({"classes": ["0", "1"]}, "the classes are 0, 1, not 0, 1"),
+        ({"loss": "hinge"}, "the loss is squared_hinge, not hinge"),
+    ):
+        found = certificate.verify(X, y, **expected)
+        assert (found.verdict, found.detail, bool(found)) == ("other problem", detail, False)
+    weighted = PDMClassifier(C=0.5, class_weight={1: 2.0}).fit(X, y).certificate_
+    found = weighted.verify(X, y, C=0.5)
+    assert found.detail == "C = 1 for class 1, 0.5 for class 0, not C = 0.5 for every row"
+    hard = PDMClassifier(C=np.inf, max_updates=1000, margin_floor=1e-6).fit(X[:20], y[:20]).certificate_
+    assert hard.verify(X[:20], y[:20], C=np.inf, loss="hinge")  # without slacks both losses are the same
+
+
+def test_bounds_that_are_not_finite_prove_nothing(trained, monkeypatch):
+    X, y, certificate = trained
+    for name, value in (("margin", -np.inf), ("upper_bound", np.inf), ("margin", np.nan), ("upper_bound", np.nan)):
+        found = replace(certificate, **{name: value}).verify(X, y)
+        assert found.verdict == "not proven"
+        assert f"{value} says nothing" in found.detail
+    for margin, upper_bound in (
+        (np.inf, certificate.upper_bound),
+        (np.nan, certificate.upper_bound),
+        (certificate.margin, -np.inf),
+        (certificate.margin, -1.0),
+        (certificate.margin, np.nan),
+        (np.inf, -np.inf),
+        (certificate.margin, certificate.margin / 2),  # which would contradict each other
+    ):
+        with monkeypatch.context() as patched:
+            patched.setattr(certificates, "_bounds", lambda *_, found=(margin, upper_bound), **__: found)
+            assert certificate.verify(X, y).verdict == "not proven"
+    assert replace(certificate, margin=np.inf).gap == np.inf
+    assert replace(certificate, margin=np.nan).gap == np.inf
+    assert replace(certificate, upper_bound=np.nan).gap == np.inf
+    assert not replace(certificate, margin=np.inf).achieved
+
+
+def test_objectives_of_tiny_and_huge_margins(trained):
+    certificate = trained[2]
+    for margin in (1e-150, 1e-160, 1e-163, 1e-200, 5e-324, 1e200):
+        tiny = replace(certificate, margin=margin, upper_bound=margin)
+        exact = 1 / (2 * Fraction(margin) ** 2)
+        largest = Fraction(np.finfo(float).max)
+        assert Fraction(tiny.dual) <= min(exact * (1 + Fraction(1, 10**15)), largest)
+        assert tiny.primal == np.inf if exact > largest else tiny.primal == pytest.approx(float(exact), rel=1e-15)
+
+
 def test_counts_are_sparse_integers(trained):
     X, _, certificate = trained
     counts = certificate.counts
@@ -293,3 +407,15 @@ def test_an_optimum_of_zero_weights_is_certified():
     assert classifier.certificate_.achieved
     assert classifier.certificate_.verify(X, [0, 1, 0, 1])
     assert np.abs(classifier.coef_).max() < 0.1
+
+
+def test_weights_of_zero_are_called_zero(breast_cancer):
+    X, y = breast_cancer
+    certificate = PDMClassifier(C=1e-12).fit(X, y).certificate_
+    nothing = certify_weights(as_matrix(X), y, certificate.problem, np.zeros(30), 0.0, np.zeros(len(y)), epsilon=0.01)
+    found = nothing.verify(X, y)
+    assert found
+    assert "all weights are zero: every row gets the same label, and no weights are better than none" in found.detail
+    problem = replace(certificate.problem, C_positive=1.0, C_negative=1.0)
+    poor = certify_weights(as_matrix(X), y, problem, np.zeros(30), 0.0, np.zeros(len(y)), epsilon=0.01)
+    assert poor.verify(X, y).detail.endswith("all weights are zero: every row gets the same label")

@@ -227,6 +227,30 @@ def test_text_labels(digits):
     assert classifier.certificate_.verify(X, digits[1][:300]).verdict == "other data"
 
 
+def test_a_label_that_is_no_class_is_other_data(digits):
+    X, y = digits[0][:300], digits[1][:300]
+    weight = np.where(np.arange(300) % 10 == 0, 0.0, 1.0)
+    certificate = joint().fit(X, y, sample_weight=weight).certificate_
+    unknown = np.where(weight == 0, 99, y)
+    found = certificate.verify(X, unknown)
+    assert found.verdict == "other data"
+    assert found.detail == "row 1 has the label 99, which is none of the classes 0, 1, 2, 3, 4, 5, 6, 7, 8, 9"
+    assert certificate.verify(X, unknown, sample_weight=weight)  # says itself that they are left out
+
+
+def test_the_verdict_states_the_problem(digits):
+    X, y = digits[0][:300], digits[1][:300] % 3
+    certificate = joint(class_weight={1: 2.0}).fit(X, y).certificate_
+    found = certificate.verify(X, y, classes=[0, 1, 2])
+    prices = "C = 1 for class 0, 2 for class 1, 1 for class 2"
+    assert found.problem == (
+        f"classes 0, 1, 2 at once; squared hinge, {prices}, an intercept with scaling 1; 300 rows, 64 features, "
+        "without sample weights"
+    )
+    assert certificate.verify(X, y, C=1.0).detail == f"{prices}, not C = 1 for every row"
+    assert certificate.verify(X, y, classes=[0, 1]).verdict == "other problem"
+
+
 def test_limits_interrupts_and_callbacks(digits):
     X, y = digits
     for parameters, reason in (({"max_time": 0.2}, "max_time"), ({"max_updates": 100_000}, "max_updates")):

@@ -1,6 +1,9 @@
 """The certificate: two bounds on the best margin, a witness for each, and a check of both from the data alone."""
 
-from dataclasses import dataclass
+import json
+import sys
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -8,11 +11,12 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..problem.matrix import as_matrix
-from ..problem.problems import JointProblem, Problem, label_text
+from ..problem.problems import JointProblem, Problem, first_foreign, label_text
+from ..problem.statement import describe, difference, labels_text
 from .counts import SparseCounts
 from .html import as_table
 
-Verdict = Literal["proven", "not proven", "altered", "other data"]
+Verdict = Literal["proven", "not proven", "altered", "other data", "other problem"]
 Vector = NDArray[np.float64]
 
 
@@ -22,28 +26,31 @@ class Verification:
 
     Attributes
     ----------
-    verdict : {"proven", "not proven", "altered", "other data"}
-        "proven" when both bounds hold in real arithmetic for this data; "altered" when the weights or counts are not
-        those the certificate was made with; "other data" when the rows, labels or weights are not; otherwise
-        "not proven".
+    verdict : {"proven", "not proven", "altered", "other data", "other problem"}
+        "proven" when both bounds hold in real arithmetic for this data; "altered" when the problem, weights or counts
+        are not those the certificate was made with; "other data" when the rows, labels or weights are not; "other
+        problem" when it is not about the C, classes or loss that were asked about; otherwise "not proven".
     margin : float
         The largest margin that the weights prove, or NaN when it was not computed.
     upper_bound : float
         The smallest upper bound that the counts prove, or NaN when it was not computed.
     detail : str
         A sentence on the verdict.
+    problem : str
+        The problem that the bounds are about, as it was checked; empty when they were not computed.
     """
 
     verdict: Verdict
     margin: float
     upper_bound: float
     detail: str
+    problem: str = ""
 
     def __bool__(self) -> bool:
         return self.verdict == "proven"
 
     def __str__(self) -> str:
-        return f"{self.verdict}: {self.detail}"
+        return f"{self.verdict}: {self.detail}" + (f" ({self.problem})" if self.problem else "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +85,7 @@ class Certificate:
     counts : SparseCounts
         The witness of ``upper_bound``.
     problem : BinaryProblem
-        What was asked: the positive label, the cost of slacks, the augmentation.
+        What was asked: the classes, which of them is positive, the cost of slacks, the augmentation.
     data_digest, rows_digest, witness_digest : int
         Digests of the data, of the data whatever the order of its rows, and of the problem with the two witnesses.
     """
@@ -100,7 +107,8 @@ class Certificate:
     @property
     def gap(self) -> float:
         """``1 - margin / upper_bound``: the largest fraction by which the margin can fall short of the best one."""
-        return 1 - self.margin / self.upper_bound if self.upper_bound > 0 else np.inf
+        sound = self.upper_bound > 0 and self.margin < np.inf  # neither holds for NaN
+        return 1 - self.margin / self.upper_bound if sound else np.inf
 
     @property
     def achieved(self) -> bool:
@@ -110,12 +118,12 @@ class Certificate:
     @property
     def primal(self) -> float:
         """LinearSVC's objective at the weights, ``1 / (2 margin²)``."""
-        return 0.5 / self.margin**2 if self.margin > 0 else np.inf
+        return objective(self.margin)
 
     @property
     def dual(self) -> float:
         """A value that LinearSVC's objective cannot fall below, ``1 / (2 upper_bound²)``."""
-        return 0.5 / self.upper_bound**2 if self.upper_bound > 0 else np.inf
+        return lower_objective(self.upper_bound)
 
     @property
     def duality_gap(self) -> float:
@@ -127,13 +135,16 @@ class Certificate:
         """The loss that the certificate is about: "squared_hinge" or "hinge"."""
         return self.problem.loss
 
+    @property
+    def _which(self) -> str:
+        return f"{self.problem.title}: " if self.problem.title else ""
+
     def __str__(self) -> str:
-        which = f"{self.problem.title}: " if self.problem.title else ""
         bounds = f"{self.margin_name} {self.margin:.6g}, no classifier above {self.upper_bound:.6g}"
         if self.loss == "hinge":
             bounds = f"hinge objective {self.primal:.6g}, none below {self.dual:.6g}"
         achieved = "achieves" if self.achieved else "does not achieve"
-        return f"{which}{bounds}; gap {self.gap:.3g} ({achieved} epsilon={self.epsilon:g})"
+        return f"{self._which}{bounds}; gap {self.gap:.3g} ({achieved} epsilon={self.epsilon:g})"
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self}>"
@@ -157,8 +168,20 @@ class Certificate:
             "achieved": "yes" if self.achieved else "no",
         }
 
-    def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
+    def verify(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        C: float | None = None,
+        classes: Collection[Any] | None = None,
+        loss: str | None = None,
+    ) -> Verification:
         """Recompute each bound from its witness and the data, rounding errors accounted for.
+
+        The certificate itself says which problem it is about, and the answer repeats it. Whoever expects a certain
+        problem passes what it is expected to be.
 
         Parameters
         ----------
@@ -168,21 +191,32 @@ class Certificate:
             Its labels.
         sample_weight : array of shape (n_samples,), optional
             Its weights, when it was trained with any.
+        C : float, optional
+            What slacks must cost, those of every class: class weights make it another problem.
+        classes : collection of labels, optional
+            Which classes there must be.
+        loss : {"squared_hinge", "hinge"}, optional
+            Which loss it must be.
 
         Returns
         -------
         Verification
-            True in a condition only if both bounds are proven.
+            True in a condition only if both bounds are proven, for the problem asked about.
 
         Examples
         --------
         >>> from dynmargin import PDMClassifier
         >>> X, y = [[0.0, 1.0], [1.0, 0.0]], [0, 1]
-        >>> PDMClassifier().fit(X, y).certificate_.verify(X, y).verdict
+        >>> certificate = PDMClassifier(C=1.0).fit(X, y).certificate_
+        >>> certificate.verify(X, y).verdict
         'proven'
+        >>> print(certificate.verify(X, y, C=2.0))
+        other problem: C = 1, not C = 2 for every row
         """
         if self.witness_digest != digest_witnesses(self.problem, self.weights, self.intercept, self.counts):
             return unproven("altered", "problem, weights or counts are not those that the certificate was made with")
+        if differs := difference(self.problem, C, classes, loss):
+            return unproven("other problem", self._which + differs)
         matrix, labels = as_matrix(X), np.ravel(y)
         n_features = self.weights.shape[-1]
         if not len(labels) == matrix.n_rows == self.counts.shape[0] or matrix.n_columns != n_features:
@@ -192,10 +226,17 @@ class Certificate:
         weight = None
         if sample_weight is not None:
             weight = np.array(np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), len(labels)))
+        if (row := first_foreign(self.problem, labels, weight)) is not None:
+            known = labels_text(self.problem.classes)
+            detail = f"row {row + 1} has the label {label_text(labels[row])}, which is none of the classes {known}"
+            return unproven("other data", detail)
         try:
-            return self._recompute(matrix, self.problem.to_core(self.problem.sides(labels, weight), weight))
+            found = self._recompute(matrix, self.problem.to_core(self.problem.sides(labels, weight), weight))
         except ValueError as error:  # counts or costs that no run can have
-            return unproven("not proven", str(error))
+            found = unproven("not proven", str(error))
+        if found.verdict == "other data":
+            return found
+        return replace(found, problem=state([self], weighted=weight is not None))
 
     def _recompute(self, matrix: _core.Matrix, problem: _core.Problem | _core.JointProblem) -> Verification:
         data_digest, rows_digest = problem.digest(matrix)
@@ -204,18 +245,36 @@ class Certificate:
                 return unproven("other data", "the rows are the same, in another order")
             return unproven("other data", "rows, labels or sample_weight are not those it was made for")
         margin, upper_bound = _bounds(matrix, problem, self.weights, self.intercept, self.counts, errors=1)
-        which, failed = f"{self.problem.title}: " if self.problem.title else "", []
-        if not self.margin <= margin:
+        if failed := self._failures(margin, upper_bound):
+            return Verification("not proven", margin, upper_bound, self._which + " and ".join(failed))
+        return Verification("proven", margin, upper_bound, self._which + self._claim())
+
+    def _failures(self, margin: float, upper_bound: float) -> list[str]:
+        """Say why what was computed does not prove what is claimed; a number that is not finite proves nothing."""
+        failed = []
+        if not np.isfinite(self.margin):
+            failed.append(f"a {self.margin_name} of {self.margin} says nothing")
+        elif not self.margin <= margin < np.inf:
             failed.append(f"the weights prove a {self.margin_name} of {margin:.17g} only")
-        if not self.upper_bound >= upper_bound:
+        if not np.isfinite(self.upper_bound):
+            failed.append(f"an upper bound of {self.upper_bound} says nothing")
+        elif not 0 <= upper_bound <= self.upper_bound:
             failed.append(f"the counts prove an upper bound of {upper_bound:.17g} only")
-        if failed:
-            return Verification("not proven", margin, upper_bound, which + " and ".join(failed))
-        detail = f"the {self.margin_name} is at least {self.margin:.6g}"
-        detail += f" and no classifier has more than {self.upper_bound:.6g}"
+        if not failed and not margin <= upper_bound:
+            failed.append(f"a margin of {margin:.17g} and an upper bound of {upper_bound:.17g} contradict each other")
+        return failed
+
+    def _claim(self) -> str:
+        """Say what both bounds say."""
+        claim = f"the {self.margin_name} is at least {self.margin:.6g}"
+        claim += f" and no classifier has more than {self.upper_bound:.6g}"
         if self.loss == "hinge":
-            detail = f"the hinge objective is at most {self.primal:.6g} and none is below {self.dual:.6g}"
-        return Verification("proven", margin, upper_bound, which + detail)
+            claim = f"the hinge objective is at most {self.primal:.6g} and none is below {self.dual:.6g}"
+        if not self.weights.any():
+            claim += "; all weights are zero: every row gets the same label"
+            if self.achieved:
+                claim += f", and no weights are better than none by more than {max(0.0, self.gap):.2g} of the best"
+        return claim
 
     def signed_counts(self, sides: NDArray[Any]) -> tuple[NDArray[np.int64], Vector]:
         """Return the rows with a count, and their counts with the signs they have in each row of weights."""
@@ -299,15 +358,40 @@ def certify(
     )
 
 
-def digest_witnesses(problem: Problem, weights: Vector, intercept: float | Vector, counts: SparseCounts) -> int:
-    """Return a digest of the problem's numbers and the two witnesses."""
+def digest_witnesses(
+    problem: Problem, weights: Vector, intercept: float | Vector, counts: SparseCounts, *, with_classes: bool = True
+) -> int:
+    """Return a digest of the problem's numbers and classes and of the two witnesses."""
+    classes = json.dumps(problem.classes, default=str).encode() if with_classes else b""
     parts = (
         np.hstack([weights.ravel(), intercept, problem.numbers()]),
         counts.indices,
         counts.data,
         np.array(counts.shape, dtype=np.int64),
+        np.frombuffer(classes.ljust(-(-len(classes) // 8) * 8), dtype=np.uint64),
     )
     return _core.digest_words(np.concatenate([np.ascontiguousarray(part).view(np.uint64) for part in parts]))
+
+
+def state(certificates: Sequence[Certificate], weighted: bool | None = None) -> str:
+    """Put the problem of the certificates of a model into words, with the size of its data.
+
+    Only the data tell whether there were sample weights: without them, nothing is said of weights.
+    """
+    n_rows, n_features = certificates[0].counts.shape[0], certificates[0].weights.shape[-1]
+    weights = {None: "", True: ", with sample weights", False: ", without sample weights"}[weighted]
+    problems = [certificate.problem for certificate in certificates]
+    return f"{describe(problems)}; {n_rows} rows, {n_features} features{weights}"
+
+
+def objective(margin: float) -> float:
+    """Return LinearSVC's objective for a margin; two divisions, because the square of a small one is zero."""
+    return 0.5 / margin / margin if margin > 0 else np.inf
+
+
+def lower_objective(upper_bound: float) -> float:
+    """Return the same for an upper bound: a lower bound that no double can hold becomes the largest one."""
+    return min(objective(upper_bound), sys.float_info.max) if upper_bound > 0 else np.inf
 
 
 def unproven(verdict: Verdict, detail: str) -> Verification:

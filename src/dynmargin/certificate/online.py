@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..problem.problems import BinaryProblem, label_text
-from .certificate import Verification, unproven
+from .certificate import Verification, lower_objective, unproven
 from .html import as_table
 
 COMPLETE_IT = "the rows that it is about were not kept; certify(X, y) proves both bounds for rows that are there"
@@ -63,7 +63,7 @@ class OnlineCertificate:
     @property
     def dual(self) -> float:
         """A value that LinearSVC's objective over all rows seen cannot fall below, ``1 / (2 upper_bound²)``."""
-        return 0.5 / self.upper_bound**2 if self.upper_bound > 0 else math.inf
+        return lower_objective(self.upper_bound)
 
     @property
     def loss(self) -> str:
@@ -93,13 +93,13 @@ class OnlineCertificate:
             "gap proven": "none before certify(X, y)",
         }
 
-    def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
+    def verify(self, X: Any, y: Any, sample_weight: Any = None, **expected: Any) -> Verification:
         """Say that there is nothing to verify yet, and how to get there.
 
         Parameters
         ----------
-        X, y, sample_weight : see `Certificate.verify`
-            The data; they are not used.
+        X, y, sample_weight, **expected : see `Certificate.verify`
+            The data and the problem; they are not used.
 
         Returns
         -------

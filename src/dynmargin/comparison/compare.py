@@ -244,9 +244,9 @@ class Contest:
         """Train another library, each class against the rest in turn, and prove what its weights are worth."""
         peer.prepare(self.X, self.C)
         solutions, certificates, seconds, matrix = [], [], 0.0, as_matrix(self.X)
-        negative = self.classes[0] if len(self.classes) == 2 else None
+        labels = tuple(self.classes.tolist())
         for label in self.classes[1:] if len(self.classes) == 2 else self.classes:
-            problem = BinaryProblem(label, self.C, self.C, 1.0, negative=negative)  # as our estimators state it
+            problem = BinaryProblem(label, self.C, self.C, 1.0, classes=labels)  # as our estimators state it
             sides = problem.sides(self.y, None)
             start = time.perf_counter()
             solution = peer.fit(sides, self.epsilon, self.random_state)

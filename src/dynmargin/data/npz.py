@@ -1,5 +1,6 @@
 """Data in one .npz file: ``X`` or the arrays of a CSR matrix as scipy.sparse.save_npz writes them, and ``y``."""
 
+import hashlib
 import os
 import zipfile
 from collections.abc import Callable
@@ -15,11 +16,13 @@ from .npy import DamagedArray, read_array
 ENTRIES = ("X", "format", "shape", "data", "indices", "indptr", "y", "feature_names")
 
 
-def read_arrays(content: NDArray[np.uint8], name: str, wanted: Callable[[str], bool]) -> dict[str, NDArray[Any]]:
+def read_arrays(
+    content: NDArray[np.uint8], name: str, wanted: Callable[[str], bool], digests: dict[str, str] | None = None
+) -> dict[str, NDArray[Any]]:
     """Read the wanted arrays of an .npz archive; nothing else in it is unpacked.
 
     Pickled objects, structured arrays and everything else that is neither numbers nor text are refused, and so is an
-    array that is not as large as its entry. `name` is for messages.
+    array that is not as large as its entry. `name` is for messages; `digests` gets the SHA-256 of each wanted entry.
     """
     arrays: dict[str, NDArray[Any]] = {}
     key, packed, unpacked = "", 0, 0
@@ -35,6 +38,9 @@ def read_arrays(content: NDArray[np.uint8], name: str, wanted: Callable[[str], b
                 require_unpacked(unpacked, min(packed, len(content)), name)
                 with archive.open(entry) as file:
                     arrays[key] = read_array(cast("zipfile.ZipExtFile", file), entry.file_size)
+                if digests is not None:
+                    with archive.open(entry) as file:
+                        digests[key] = hashlib.file_digest(cast("zipfile.ZipExtFile", file), "sha256").hexdigest()
     except (DataError, MemoryError):
         raise
     except DamagedArray as error:

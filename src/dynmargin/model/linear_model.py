@@ -2,14 +2,14 @@
 
 import os
 from abc import abstractmethod
-from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..certificate.certificate import Certificate, Verification, unproven
+from ..certificate.certificate import Certificate, Verification, state, unproven
 from ..data.archives import contents, name_of
 from ..data.dataset import DataError
 from ..problem.matrix import as_floats, as_matrix
@@ -148,30 +148,44 @@ class LinearModel(Predictor):
         """
         return labels_of(scores, self.classes)
 
-    def verify(self, X: Any, y: Any, sample_weight: Any = None) -> Verification:
-        """Prove every certificate again from the data, and that they are about these very weights.
+    def verify(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        C: float | None = None,
+        classes: Collection[Any] | None = None,
+        loss: str | None = None,
+    ) -> Verification:
+        """Prove every certificate again from the data, and that they are about these very weights and classes.
 
         Parameters
         ----------
         X, y, sample_weight : see `Certificate.verify`
             The data that the model was trained on.
+        C, classes, loss : see `Certificate.verify`
+            What the problem must be; whatever it is by default.
 
         Returns
         -------
         Verification
-            Of the first certificate that is not proven; of the one with the largest gap if all are.
+            Of the first certificate that is not proven; of the one with the largest gap if all are, with the problem
+            of all.
         """
         self._require_names(X)
         if not self.certificates:
             return unproven("not proven", "the model has no certificate")
         if not self._is_that_of_the_certificates():
-            return unproven("altered", "the weights are not those of the certificate")
+            return unproven("altered", "the weights or classes are not those of the certificate")
         found = []
         for certificate in self.certificates:
-            found.append((certificate.gap, certificate.verify(X, y, sample_weight)))
-            if not found[-1][1]:
-                return found[-1][1]
-        return max(found, key=lambda gap_and_result: gap_and_result[0])[1]
+            result = certificate.verify(X, y, sample_weight, C=C, classes=classes, loss=loss)
+            if not result:
+                return result
+            found.append((certificate.gap, result))
+        worst = max(found, key=lambda gap_and_result: gap_and_result[0])[1]
+        return replace(worst, problem=state(self.certificates, weighted=sample_weight is not None))
 
     def _is_that_of_the_certificates(self) -> bool:
         """Whether the certificates are about these weights and these classes."""
@@ -179,8 +193,9 @@ class LinearModel(Predictor):
         intercept = np.hstack([certificate.intercept for certificate in self.certificates])
         labels = [label for certificate in self.certificates for label in certificate.problem.labels]
         classes = self.classes.tolist()
-        expected = classes[1:] if len(self.coef) == 1 else classes
-        return np.array_equal(weights, self.coef) and np.array_equal(intercept, self.intercept) and labels == expected
+        same = labels == (classes[1:] if len(self.coef) == 1 else classes)
+        same &= all(list(certificate.problem.classes) == classes for certificate in self.certificates)
+        return same and np.array_equal(weights, self.coef) and np.array_equal(intercept, self.intercept)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file, as a whole or not at all.

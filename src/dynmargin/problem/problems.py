@@ -17,9 +17,11 @@ Sides = NDArray[np.signedinteger[Any]]
 
 
 def label_text(label: Any) -> str:
-    """Write a label as users write it: whole numbers without a point."""
+    """Write a label as users write it: whole numbers without a point; what a terminal would act on is escaped."""
     value = label.item() if isinstance(label, np.generic) else label
-    return str(int(value)) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else str(value)
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return str(int(value))
+    return text if (text := str(value)).isprintable() else ascii(text)
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class BinaryProblem:
     Attributes
     ----------
     positive : object
-        The label of the positive side; every other label is on the negative one.
+        The label of the positive side; every other class is on the negative one.
     C_positive, C_negative : float
         The price of a squared slack (of a slack, for the hinge) on either side, class weights included; infinite for
         the hard margin.
@@ -39,8 +41,8 @@ class BinaryProblem:
         The 2-norm or the 1-norm soft margin.
     free_bias : bool
         Whether the intercept is not regularised, as in SVM-light and LIBSVM; `rho` is 0 then.
-    negative : object or None
-        The label of the negative side when there are two classes; None for all the rest.
+    classes : tuple
+        All labels that there are; empty if any label but the positive one is on the negative side.
     """
 
     positive: Any
@@ -49,9 +51,14 @@ class BinaryProblem:
     rho: float
     loss: Loss = "squared_hinge"
     free_bias: bool = False
-    negative: Any = None
+    classes: tuple[Any, ...] = ()
 
     joint: ClassVar[bool] = False
+
+    @property
+    def negative(self) -> Any:
+        """The label of the negative side when there are two classes; None for all the rest."""
+        return next(label for label in self.classes if label != self.positive) if len(self.classes) == 2 else None
 
     @property
     def hard_margin(self) -> bool:
@@ -61,7 +68,17 @@ class BinaryProblem:
     @property
     def title(self) -> str:
         """Which class the problem is about, where that is not all of them."""
-        return f"class {label_text(self.positive)} against the rest" if self.negative is None else ""
+        return f"class {label_text(self.positive)} against the rest" if len(self.classes) != 2 else ""
+
+    @property
+    def prices(self) -> dict[str, float]:
+        """What slacks cost, by whose they are."""
+        if len(self.classes) != 2:
+            return {"the class": self.C_positive, "the rest": self.C_negative}
+        return {
+            f"class {label_text(self.positive)}": self.C_positive,
+            f"class {label_text(self.negative)}": self.C_negative,
+        }
 
     @property
     def labels(self) -> tuple[Any, ...]:
@@ -138,6 +155,11 @@ class JointProblem:
         return bool(np.isinf(self.costs[0]))
 
     @property
+    def prices(self) -> dict[str, float]:
+        """What slacks cost, by whose they are."""
+        return {f"class {label_text(label)}": cost for label, cost in zip(self.classes, self.costs, strict=True)}
+
+    @property
     def labels(self) -> tuple[Any, ...]:
         """The label of each row of weights."""
         return self.classes
@@ -198,9 +220,20 @@ def state_problems(
         "loss": loss if np.isfinite(C) else "squared_hinge",  # without slacks both losses are the same
         "free_bias": free_bias,
     }
+    shared["classes"] = tuple(classes.tolist())
     if len(classes) == 2:
-        return [BinaryProblem(classes[1], costs[1], costs[0], negative=classes[0], **shared)]
+        return [BinaryProblem(classes[1], costs[1], costs[0], **shared)]
     return [BinaryProblem(label, cost, C, **shared) for label, cost in zip(classes, costs, strict=True)]
+
+
+def first_foreign(problem: Problem, y: NDArray[Any], sample_weight: Weights | None) -> int | None:
+    """Return the first row whose label is none of the classes; rows of zero weight are left out, whatever theirs is."""
+    if not problem.classes:
+        return None
+    foreign = np.ones(len(y), dtype=bool) if sample_weight is None else sample_weight != 0
+    for label in problem.classes:
+        foreign &= y != label
+    return int(foreign.argmax()) if foreign.any() else None
 
 
 def require_two_classes(classes: NDArray[Any]) -> None:

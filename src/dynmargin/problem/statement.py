@@ -1,0 +1,56 @@
+"""A problem in words, for verdicts: what was asked, and where it differs from what somebody expects."""
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+from .problems import Problem, label_text
+
+
+def describe(problems: Sequence[Problem]) -> str:
+    """Put the problems of a model into words: the classes, the loss, the price of slacks, the intercept."""
+    first = problems[0]
+    if len(problems) == 1:
+        kind = " at once" if first.joint else f", {first.title}" if first.title else ""
+        return f"classes {labels_text(first.classes)}{kind}; {_terms(first)}"
+    alike: dict[str, list[Any]] = {}  # class weights make different problems
+    for problem in problems:
+        alike.setdefault(_terms(problem), []).extend(problem.labels)
+    terms = "; ".join(alike if len(alike) == 1 else (f"{labels_text(found)}: {text}" for text, found in alike.items()))
+    return f"classes {labels_text(first.classes)}, each against the rest; {terms}"
+
+
+def difference(
+    problem: Problem, C: float | None = None, classes: Collection[Any] | None = None, loss: str | None = None
+) -> str | None:
+    """Say where a problem is not the one that is asked about, None where nothing differs."""
+    if C is not None and any(price != C for price in problem.prices.values()):
+        return f"{_price(problem)}, not C = {label_text(float(C))} for every row"
+    if classes is not None and set(problem.classes) != set(classes):
+        return f"the classes are {labels_text(problem.classes)}, not {labels_text(classes)}"
+    if loss is not None and loss != problem.loss and not problem.hard_margin:  # which is the same for both losses
+        return f"the loss is {problem.loss}, not {loss}"
+    return None
+
+
+def labels_text(labels: Iterable[Any]) -> str:
+    """Write several labels, the first few of many."""
+    texts = [label_text(label) for label in labels]
+    return ", ".join(texts if len(texts) <= 20 else [*texts[:10], f"... ({len(texts)} in all)"]) or "any"
+
+
+def _terms(problem: Problem) -> str:
+    intercept = "no intercept"
+    if problem.free_bias:
+        intercept = "a free intercept"
+    elif problem.rho > 0:
+        intercept = f"an intercept with scaling {label_text(problem.rho)}"
+    loss = "hard margin" if problem.hard_margin else problem.loss.replace("_", " ")
+    return f"{loss}, {_price(problem)}, {intercept}"
+
+
+def _price(problem: Problem) -> str:
+    """Write what slacks cost; whole numbers and others with all their digits, so that no two prices look the same."""
+    prices = problem.prices
+    if len(set(prices.values())) == 1:
+        return f"C = {label_text(next(iter(prices.values())))}"
+    return "C = " + ", ".join(f"{label_text(price)} for {whose}" for whose, price in prices.items())
