@@ -3,10 +3,12 @@
 import lzma
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 
 from dynmargin import load, read_libsvm
+from dynmargin.model import model_file
 
 
 def test_verify_tells_other_data_from_another_order(run, folder):
@@ -23,14 +25,76 @@ def test_verify_tells_other_data_from_another_order(run, folder):
 
 
 def test_verify_does_not_believe_a_forgery(run, folder):
-    with np.load(folder / "model.npz") as archive:
-        arrays = dict(archive)
-    np.savez(folder / "forged.npz", **{**arrays, "upper_bound": arrays["upper_bound"] * 0.999})
+    model = load(folder / "model.npz")
+    (certificate,) = model.certificates
+    lower = replace(certificate, upper_bound=certificate.upper_bound * 0.999)
+    replace(model, certificates=(lower,)).save(folder / "forged.npz")
     code, out, _ = run("verify", "forged.npz", "train")
     assert code == 1
     assert out.startswith("not proven: the counts prove an upper bound of")
-    np.savez(folder / "forged.npz", **{**arrays, "coef": arrays["coef"] * 1.5})
+    replace(model, coef=model.coef * 1.5).save(folder / "forged.npz")
     assert run("verify", "forged.npz", "train")[0] == 1
+    with np.load(folder / "model.npz") as archive:
+        np.savez(folder / "forged.npz", **{**archive, "upper_bound": archive["upper_bound"] * 0.999})
+    code, _, err = run("verify", "forged.npz", "train")
+    assert (code, err) == (
+        3,
+        "dynmargin verify: forged.npz is damaged: upper_bound is not what its manifest says\n",
+    )
+
+
+def test_verify_states_the_problem_and_takes_expectations(run, folder):
+    code, out, _ = run("verify", "model.npz", "train")
+    problem = (
+        "the problem: classes -1, 1; squared hinge, C = 1, an intercept with scaling 1; 1200 rows, 64 features, "
+        "without sample weights"
+    )
+    assert (code, out.splitlines()[-1]) == (0, problem)
+    assert run("verify", "model.npz", "train", "-c", "1", "--classes=-1,+1.0", "--loss", "squared_hinge")[0] == 0
+    for words, detail in (
+        (("-c", "2"), "C = 1, not C = 2 for every row"),
+        (("--classes", "1,2,3"), "the classes are -1, 1, not 1, 2, 3"),
+        (("--classes", "1,one"), "the classes are -1, 1, not 1, one"),
+        (("--loss", "hinge"), "the loss is squared_hinge, not hinge"),
+    ):
+        assert run("verify", "model.npz", "train", *words) == (2, f"other problem: {detail}\n", "")
+    assert run("train", "-q", "-w1", "3", "train", "priced.npz", "--algorithm", "dcd-hinge", "-c", "0.1")[0] == 0
+    code, out, _ = run("verify", "priced.npz", "train", "--loss", "hinge")
+    assert code == 0
+    assert "classes -1, 1; hinge, C = 0.30000000000000004 for class 1, 0.1 for class -1, an intercept" in out
+    assert run("verify", "priced.npz", "train", "-c", "0.1")[0] == 2
+
+
+def test_verify_says_which_column_has_the_labels(run, folder):
+    assert run("train", "-q", "table.csv", "labelled.npz", "--label", "kind") == (0, "", "")
+    code, out, _ = run("verify", "labelled.npz", "table.csv", "--classes", "odd,even")
+    assert (code, out.endswith("; labels from the column kind, as the model says\n")) == (0, True)
+    code, out, _ = run("verify", "labelled.npz", "table.csv", "--label", "1")
+    assert (code, out.endswith("; labels from the column kind\n")) == (0, True)
+
+
+def test_verify_covers_every_row(run, folder):
+    """A row of zero weight may have any label, but only if the one who verifies says that its weight is zero."""
+    lines = (folder / "train").read_text().splitlines()
+    (folder / "some").write_text("\n".join("0" if k % 50 == 0 else "1" for k in range(len(lines))))
+    relabelled = [f"7 {line.partition(' ')[2]}" if k % 50 == 0 else line for k, line in enumerate(lines)]
+    (folder / "relabelled").write_text("\n".join(relabelled))
+    assert run("train", "-q", "train", "some.npz", "--weights", "some") == (0, "", "")
+    code, out, _ = run("verify", "some.npz", "relabelled", "--weights", "some")
+    assert (code, "with sample weights" in out) == (0, True)
+    code, out, _ = run("verify", "some.npz", "relabelled")
+    assert (code, out) == (2, "other data: row 1 has the label 7, which is none of the classes -1, 1\n")
+
+
+def test_labels_cannot_forge_a_verdict(run, folder):
+    """What a file holds is printed as text, never as lines or colours of its own."""
+    model = load(folder / "model.npz")
+    forged = np.array(["1\nproven: all is well", "\x1b[32m2"])
+    replace(model, classes=forged, parameters={"a\nb": "c\rd"}).save(folder / "lines.npz")
+    code, out, _ = run("info", "lines.npz")
+    assert code == 0
+    assert not any(line.startswith("proven") for line in out.splitlines())
+    assert out.replace("\n", "").isprintable()
 
 
 def test_predict_gives_labels_scores_and_accuracy(run, folder):
@@ -98,8 +162,23 @@ def test_the_base_of_indices_is_the_models(run, folder):
 def test_info_shows_the_certificate(run, folder):
     code, out, _ = run("info", "model.npz")
     assert code == 0
-    assert "classes       -1 1\nfeatures      64\nbias          1\nfirst index   1\n" in out
+    digest = model_file.digest(np.fromfile(folder / "model.npz", np.uint8), "model.npz")
+    assert out.startswith(
+        f"classes       -1, 1\nfeatures      64\nbias          1\ndigest        {digest}\nfirst index   1\n"
+        "problem       classes -1, 1; squared hinge, C = 1, an intercept with scaling 1; 1200 rows, 64 features\n"
+    )
     assert str(load(folder / "model.npz").certificate) in out
+
+
+def test_info_takes_the_problem_from_the_certificate(run, folder):
+    model = load(folder / "model.npz")
+    replace(model, parameters={"C": 777.0}).save(folder / "pretended.npz")
+    shown, _, stored = run("info", "pretended.npz")[1].partition(
+        "how it was trained (as stored; verify does not check it)\n"
+    )
+    assert "C = 1," in shown
+    assert "777" not in shown
+    assert stored == "  C             777\n"
 
 
 def test_convert_goes_both_ways(run, folder):

@@ -20,23 +20,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print it line by line."""
-    from ..data.libsvm import label_text
-    from ..model.linear_model import load
+    from ..certificate.certificate import state
+    from ..data.archives import contents, name_of
+    from ..model.linear_model import LinearModel
+    from ..model.model_file import digest, parse
+    from ..problem.problems import label_text
+    from ..problem.statement import labels_text
 
-    model = load(arguments.model)
-    print(f"classes       {' '.join(label_text(label) for label in model.classes)}")
-    print(f"features      {model.n_features}{'' if model.feature_names is None else ', with names'}")
-    print(f"bias          {model.bias:g}")
+    content, name = contents(arguments.model), name_of(arguments.model)
+    model = LinearModel(**parse(content, name))
+    lines = [
+        f"classes       {labels_text(model.classes)}",
+        f"features      {model.n_features}{'' if model.feature_names is None else ', with names'}",
+        f"bias          {model.bias:g}",
+        f"digest        {digest(content, name) or 'none before format 3'}",
+    ]
     if model.first_index is not None:
-        print(f"first index   {model.first_index}")
-    for name, value in model.parameters.items():
-        if value not in (None, {}):
-            print(f"{name:13} {value}")
-    if not model.certificates:
-        print("certificate   none")
+        lines.append(f"first index   {model.first_index}")
+    lines.append(f"problem       {state(model.certificates)}" if model.certificates else "certificate   none")
     for certificate in model.certificates:
         counts = certificate.counts
-        print(f"certificate\n  {certificate}")
-        print(f"  counts on {len(counts.rows)} of {counts.shape[0]} rows, {counts.sum()} in all")
-        print(f"  digest of the data {certificate.data_digest:016x}, in any order {certificate.rows_digest:016x}")
+        lines += [
+            f"certificate\n  {certificate}",
+            f"  counts on {len(counts.rows)} of {counts.shape[0]} rows, {counts.sum()} in all",
+            f"  digest of the data {certificate.data_digest:016x}, in any order {certificate.rows_digest:016x}",
+        ]
+    known = {label_text(key): value for key, value in model.parameters.items() if value not in (None, {})}
+    if shown := [f"  {key:13} {label_text(value)}" for key, value in known.items()]:
+        lines += ["how it was trained (as stored; verify does not check it)", *shown]
+    print("\n".join(lines))
     return DONE

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
-from .options import DONE, EXIT_CODES, FAILED, INTERRUPTED
+from . import streams
+from .options import DONE, EXIT_CODES, FAILED, INTERRUPTED, UNHEARD
 
 COMMANDS = {  # a module each
     "train": "train a model and prove how good it is",
@@ -45,7 +46,7 @@ class Version(argparse.Action):
         parser.exit(DONE)
 
 
-def parse(words: list[str]) -> argparse.Namespace:
+def parse(words: list[str], arguments: argparse.Namespace) -> None:
     """Parse a command line; only the module of its command is loaded."""
     top = Parser(prog="dynmargin", description="Maximum-margin linear classification with a proof.", epilog=EXIT_CODES)
     top.add_argument("--version", action=Version, nargs=0, help="print the version")
@@ -61,36 +62,59 @@ def parse(words: list[str]) -> argparse.Namespace:
         if name == "train":
             words, class_weights = command.take_class_weights(words)
             parser.set_defaults(class_weights=class_weights)
-    arguments, rest = top.parse_known_args(words)
+    _, rest = top.parse_known_args(words, arguments)
     # The last, optional file may follow options, which argparse alone would not accept.
     optional = getattr(arguments, "optional", None)
     if len(rest) == 1 and optional and getattr(arguments, optional) is None and not rest[0].startswith("-"):
         setattr(arguments, optional, rest.pop())
     if rest:
         top.error(f"unrecognized arguments: {' '.join(rest)}")
-    return arguments
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command line; return the exit code."""
+    """Run a command line; return the exit code, which is that of the verdict even if nobody has heard it."""
+    if argv is None:
+        streams.take_over()
     if "numpy" not in sys.modules:  # starting the threads of its linear algebra takes longer than they save
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     words = list(sys.argv[1:] if argv is None else argv)
+    arguments = argparse.Namespace(code=UNHEARD)  # until the command knows better
     try:
-        arguments = parse(words)
-        code: int = arguments.run(arguments)
-        sys.stdout.flush()
-        return code
+        run(words, arguments)
+        return int(arguments.code)
     except BrokenPipeError:  # whoever read our output has had enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return DONE
+        return int(arguments.code)
     except KeyboardInterrupt:
         return INTERRUPTED
-    except MemoryError:
-        message = "there is not enough memory for this"
+    except MemoryError as error:
+        message = str(error) if str(error) not in ("", "std::bad_alloc") else "there is not enough memory for this"
     except OSError as error:
-        message = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        message = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
     except (ValueError, ImportError) as error:
         message = str(error)
+    finally:
+        streams.settle(sys.stdout)
     print(f"dynmargin {words[0]}: {' '.join(message.split())}", file=sys.stderr)
     return FAILED
+
+
+def run(words: list[str], arguments: argparse.Namespace) -> None:
+    """Parse a command line and run its command; it has not succeeded before its output is written."""
+    try:
+        parse(words, arguments)
+        arguments.code = arguments.run(arguments)
+    except SystemExit as end:  # argparse has said what there is to say
+        arguments.code = end.code
+        flush()
+        raise
+    flush()
+
+
+def flush() -> None:
+    """Write what has been printed; say so if it cannot be written."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, "standard output") from error

@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from ..data.dataset import Dataset
     from ..model.linear_model import LinearModel
 
-DONE, NOT_PROVEN, OTHER_DATA, FAILED, INTERRUPTED = 0, 1, 2, 3, 130
+DONE, NOT_PROVEN, OTHER_DATA, FAILED, INTERRUPTED, UNHEARD = 0, 1, 2, 3, 130, 141
 EXIT_CODES = f"""exit codes:
   {DONE}    done; verify: proven
   {NOT_PROVEN}    train: the model is written, but epsilon is not proven; verify: not proven; paper: a cell failed
-  {OTHER_DATA}    verify: not the data that the model was trained on
+  {OTHER_DATA}    verify: not the data that the model was trained on, or not the problem asked about
   {FAILED}    failed: the command line, a file or its contents are wrong (one sentence on stderr says how)
-  {INTERRUPTED}  interrupted by Ctrl-C"""
+  {INTERRUPTED}  interrupted by Ctrl-C
+  {UNHEARD}  whoever read the output was gone before it was complete"""
 
 DATA_HELP = "LIBSVM text, .csv, .tsv, .parquet, .npz or a folder of arrays; may be compressed; - for standard input"
 

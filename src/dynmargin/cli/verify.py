@@ -2,13 +2,16 @@
 
 for example:
   dynmargin verify a9a.npz a9a.xz
+  dynmargin verify a9a.npz a9a.xz -c 1 --classes=-1,1 --loss squared_hinge
 
 Both bounds are computed anew: the margin from the weights, the upper bound from the counts. Nothing in the model file
-is trusted.
-exit codes: 0 proven, 1 not proven, 2 not the data it was trained on (or its rows in another order), 3 failed
+is trusted. It says which problem it is about, and so does the answer; -c, --classes and --loss say which it must be.
+exit codes: 0 proven, 1 not proven, 2 not the data it was trained on (or its rows in another order), or not the problem
+that was asked about, 3 failed
 """
 
 import argparse
+from typing import TYPE_CHECKING, Any
 
 from .options import (
     DATA_HELP,
@@ -18,10 +21,16 @@ from .options import (
     OTHER_DATA,
     READING,
     WEIGHTS,
+    names,
+    positive,
     read_data,
     read_model,
     read_weights,
 )
+
+if TYPE_CHECKING:
+    from ..data.dataset import Dataset
+    from ..model.linear_model import LinearModel
 
 OPTIONS = (WEIGHTS, READING, LABEL)
 
@@ -30,6 +39,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument("model", metavar="MODEL", help="what train wrote; - for standard input")
     parser.add_argument("data", metavar="DATA", help=DATA_HELP)
+    add = parser.add_argument
+    add("-c", type=positive, metavar="C", dest="C", help="what slacks must cost in every class (default: whatever)")
+    add("--classes", type=names, metavar="LABELS", help="which classes there must be, separated by commas")
+    add("--loss", choices=("squared_hinge", "hinge"), help="which loss it must be")
     parser.set_defaults(run=run)
 
 
@@ -50,11 +63,52 @@ def run(arguments: argparse.Namespace) -> int:
     if isinstance(X, Csr) and X.shape[1] < model.n_features:  # the last features may have no value
         X = X.with_columns(model.n_features)
     weights = read_weights(arguments.weights, X.shape[0]) if arguments.weights else None
-    found, worst = model.verify(X, dataset.y, weights), model.certificate
+    expected = {"C": arguments.C, "classes": labels(arguments.classes, model), "loss": arguments.loss}
+    found, worst = model.verify(X, dataset.y, weights, **expected), model.certificate
+    # Known before it is printed: whatever becomes of the output, the exit code is that of the verdict.
+    arguments.code = {"proven": DONE, "other data": OTHER_DATA, "other problem": OTHER_DATA}.get(
+        found.verdict, NOT_PROVEN
+    )
+    lines = [f"{found.verdict}: {found.detail}"]
     if found and len(model.certificates) > 1:
-        print(f"all {len(model.certificates)} classes are proven; the one with the largest gap:")
-    print(found)
+        lines.insert(0, f"all {len(model.certificates)} classes are proven; the one with the largest gap:")
     if found and worst and worst.gap < 1:  # else nothing is separated
         what, of = ("margin", "best") if worst.loss == "squared_hinge" else ("value 1 / sqrt(objective)", "largest")
-        print(f"the {what} is within {percent(worst.gap)} of the {of} possible; {percent(worst.epsilon)} was asked for")
-    return {"proven": DONE, "other data": OTHER_DATA}.get(found.verdict, NOT_PROVEN)
+        within = f"the {what} is within {percent(worst.gap)} of the {of} possible"
+        lines.append(f"{within}; {percent(worst.epsilon)} was asked for")
+    if found.problem:
+        lines.append(f"the problem: {found.problem}{label_column(arguments, dataset, model)}")
+    print("\n".join(lines))
+    return int(arguments.code)
+
+
+def labels(words: list[str] | None, model: "LinearModel") -> list[Any] | None:
+    """Return the classes that are named, those of the model for what is written as they are."""
+    from ..problem.problems import label_text
+
+    if words is None:
+        return None
+    known = {label_text(label): label for label in model.classes.tolist()}
+    if model.classes.dtype.kind in "fiu":
+        words = [label_text(float(word)) if is_number(word) else word for word in words]
+    return [known.get(word, word) for word in words]
+
+
+def is_number(word: str) -> bool:
+    """Whether a word is a number."""
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+def label_column(arguments: argparse.Namespace, dataset: "Dataset", model: "LinearModel") -> str:
+    """Say which column of a table the labels are, and who has chosen it."""
+    from ..problem.problems import label_text
+
+    label = dataset.label_name or arguments.label or model.parameters.get("label")
+    if dataset.first_index is not None or label is None:  # LIBSVM text has no columns to choose from
+        return ""
+    chosen = "" if arguments.label else ", as the model says"
+    return f"; labels from the column {label_text(label)}{chosen}"
