@@ -145,7 +145,10 @@ def _require_counts(counts: SparseCounts) -> None:
 def scalar(arrays: Arrays, name: str, kinds: str) -> Any:
     """Return an entry that is a single value of one of these kinds."""
     array = arrays[name]
-    require(array.shape == () and array.dtype.kind in kinds and array.dtype != np.longdouble, f"{name} is wrong")
+    require(
+        array.shape == () and array.dtype.kind in kinds and array.dtype != np.longdouble,
+        f"{name} is not a single value of its type",
+    )
     return array.item()
 
 
