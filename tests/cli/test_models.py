@@ -170,6 +170,15 @@ def test_info_shows_the_certificate(run, folder):
     assert str(load(folder / "model.npz").certificate) in out
 
 
+def test_a_model_that_could_not_be_read_back_is_not_written(run, folder):
+    rows = {"X": np.eye(3), "y": np.array([0.0, 1.0, 1.0])}
+    np.savez(folder / "misnamed.npz", **rows, feature_names=np.array(["a", "b"]))
+    code, out, err = run("train", "misnamed.npz", "misnamed-model.npz")
+    assert (code, out) == (3, "")
+    assert "feature" in err.splitlines()[-1]
+    assert not (folder / "misnamed-model.npz").exists()
+
+
 def test_info_takes_the_problem_from_the_certificate(run, folder):
     model = load(folder / "model.npz")
     replace(model, parameters={"C": 777.0}).save(folder / "pretended.npz")

@@ -107,7 +107,7 @@ class Certificate:
     @property
     def gap(self) -> float:
         """``1 - margin / upper_bound``: the largest fraction by which the margin can fall short of the best one."""
-        sound = self.upper_bound > 0 and self.margin < np.inf  # neither holds for NaN
+        sound = 0 < self.upper_bound < np.inf and self.margin < np.inf  # neither holds for NaN
         return 1 - self.margin / self.upper_bound if sound else np.inf
 
     @property
@@ -118,7 +118,7 @@ class Certificate:
     @property
     def primal(self) -> float:
         """LinearSVC's objective at the weights, ``1 / (2 margin²)``."""
-        return objective(self.margin)
+        return objective_of(self.margin)
 
     @property
     def dual(self) -> float:
@@ -384,14 +384,14 @@ def state(certificates: Sequence[Certificate], weighted: bool | None = None) -> 
     return f"{describe(problems)}; {n_rows} rows, {n_features} features{weights}"
 
 
-def objective(margin: float) -> float:
+def objective_of(margin: float) -> float:
     """Return LinearSVC's objective for a margin; two divisions, because the square of a small one is zero."""
     return 0.5 / margin / margin if margin > 0 else np.inf
 
 
 def lower_objective(upper_bound: float) -> float:
     """Return the same for an upper bound: a lower bound that no double can hold becomes the largest one."""
-    return min(objective(upper_bound), sys.float_info.max) if upper_bound > 0 else np.inf
+    return min(objective_of(upper_bound), sys.float_info.max) if upper_bound > 0 else np.inf
 
 
 def unproven(verdict: Verdict, detail: str) -> Verification:
