@@ -347,7 +347,7 @@ def test_what_is_expected_of_the_problem_is_checked(breast_cancer):
     weighted = PDMClassifier(C=0.5, class_weight={1: 2.0}).fit(X, y).certificate_
     found = weighted.verify(X, y, C=0.5)
     assert found.detail == "C = 1 for class 1, 0.5 for class 0, not C = 0.5 for every row"
-    hard = PDMClassifier(C=np.inf, max_updates=1000, margin_floor=1e-6).fit(X[:20], y[:20]).certificate_
+    hard = PDMClassifier(0.1, C=np.inf).fit(X[:20], y[:20]).certificate_
     assert hard.verify(X[:20], y[:20], C=np.inf, loss="hinge")  # without slacks both losses are the same
 
 
