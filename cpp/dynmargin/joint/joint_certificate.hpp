@@ -59,7 +59,8 @@ class ScoredRow {
 // The margin of the weights, with ‖W‖² + ‖b/rho‖² as their squared length. W has a row per class.
 inline Bound margin_of_weights(const MatrixView& matrix, const JointProblem& problem, std::span<const double> W,
                                std::span<const double> b) {
-  if (problem.rho == 0 && std::any_of(b.begin(), b.end(), [](double c) { return c != 0; })) return no_margin;
+  const DefaultArithmetic arithmetic;
+  if (problem.rho == 0 && std::any_of(b.begin(), b.end(), [](double c) { return c != 0; })) return Bound::no_margin();
   const auto n = static_cast<std::size_t>(n_columns(matrix));
   double norm2 = 0;
   for (std::size_t c = 0; c < b.size(); ++c) {  // class by class: a sum of n + 1 squares, then one of K sums
@@ -79,6 +80,7 @@ inline Bound margin_of_weights(const MatrixView& matrix, const JointProblem& pro
 // one.
 inline Bound bound_of_counts(const MatrixView& matrix, const JointProblem& problem,
                              std::span<const std::int64_t> places, std::span<const std::int64_t> counts) {
+  const DefaultArithmetic arithmetic;
   const std::int64_t K = problem.n_classes();
   CountedSum A(n_columns(matrix), problem.costs.size());
   std::visit(

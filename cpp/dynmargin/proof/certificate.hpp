@@ -10,8 +10,9 @@ namespace dynmargin {
 
 // The margin of the weights (w, b), with ‖w‖² + (b/rho)² as their squared length.
 inline Bound margin_of_weights(const MatrixView& matrix, const Problem& problem, std::span<const double> w, double b) {
+  const DefaultArithmetic arithmetic;
   // Without an augmentation there can be no intercept, unless it is free: then margins are geometric.
-  if (problem.rho == 0 && b != 0 && !problem.free_bias) return no_margin;
+  if (problem.rho == 0 && b != 0 && !problem.free_bias) return Bound::no_margin();
   double norm2 = 0;
   for (double c : w) norm2 += c * c;
   if (problem.rho != 0) norm2 += (b / problem.rho) * (b / problem.rho);
@@ -36,20 +37,21 @@ inline Bound margin_of_weights(const MatrixView& matrix, const Problem& problem,
 // which is `largest_scale`. The bound is 1 / sqrt(2 D), what a margin is for the squared hinge.
 inline Bound hinge_bound(Bound norm_by_t, double t, double largest_scale) {
   constexpr double inward = 1 - 0x1p-40;  // keeps s n_k <= C_k true in real arithmetic, and costs 1e-12 of D
-  const auto bound = [&](double norm) {
+  // What the bound is if ‖a‖ is `norm`; `otherwise` where D is out of range.
+  const auto bound = [&](double norm, double otherwise) {
     const double s = std::min(t / norm / norm, largest_scale) * inward;
     const double D = s * t - (s * norm) * (s * norm) / 2;  // at least s t / 2: nothing cancels
-    return D > smallest_square && D < largest_square ? 1 / std::sqrt(2 * D) : std::numeric_limits<double>::infinity();
+    return D > smallest_square && D < largest_square ? 1 / std::sqrt(2 * D) : otherwise;
   };
-  const double high = bound((norm_by_t.value + norm_by_t.error) * t);
-  if (std::isinf(high)) return {high, 0};
-  const double low = bound(std::max(0.0, norm_by_t.value - norm_by_t.error) * t);
-  return {high, (high - low) + (0x1p-39 + 64 * two_u) * high};
+  const double high = bound((norm_by_t.value + norm_by_t.error) * t, std::numeric_limits<double>::infinity());
+  const double low = bound(std::max(0.0, norm_by_t.value - norm_by_t.error) * t, 0);
+  return Bound::upper(high, (high - low) + (0x1p-39 + 64 * two_u) * high);
 }
 
 // ‖a‖ / t for a = sum n_k y_k, from the counts and the data alone.
 inline Bound bound_of_counts(const MatrixView& matrix, const Problem& problem, std::span<const std::int64_t> rows,
                              std::span<const std::int64_t> counts) {
+  const DefaultArithmetic arithmetic;
   CountedSum a(n_columns(matrix), 1);
   double largest_scale = std::numeric_limits<double>::infinity();
   std::visit(

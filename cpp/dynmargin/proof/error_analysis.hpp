@@ -6,6 +6,7 @@
 // one; a bound is published three errors outward, so that another machine that sums in another order still confirms it.
 #pragma once
 
+#include <cfenv>
 #include <cfloat>
 
 #include "dynmargin/data/problem.hpp"
@@ -23,12 +24,42 @@ inline constexpr double underflow = std::numeric_limits<double>::denorm_min();
 // Outside this range squares may underflow or overflow; nothing is claimed there.
 inline constexpr double smallest_square = 1e-250, largest_square = 1e250;
 
-struct Bound {
-  double value;
-  double error;  // |value - exact| <= error
+// The analysis presumes rounding to nearest and gradual underflow. A library may have switched either off for the whole
+// thread (loading one that was built with -ffast-math can do it); while this object lives, both are on.
+class DefaultArithmetic {
+ public:
+  DefaultArithmetic() {
+    std::fegetenv(&before_);
+    std::fesetenv(FE_DFL_ENV);
+  }
+  ~DefaultArithmetic() { std::fesetenv(&before_); }
+  DefaultArithmetic(const DefaultArithmetic&) = delete;
+  DefaultArithmetic& operator=(const DefaultArithmetic&) = delete;
+
+ private:
+  std::fenv_t before_;
 };
 
-inline constexpr Bound no_margin{-std::numeric_limits<double>::infinity(), 0};
+// A bound of the best margin, and how far rounding may have moved it: |value - exact| <= error.
+//
+// `lower` and `upper` are the only ways to make one, and they claim nothing unless both numbers are finite and the
+// error is not negative. So whatever has overflowed or become NaN on the way to a bound fails closed.
+class Bound {
+ public:
+  static Bound lower(double value, double error) { return {value, error, -infinity}; }
+  static Bound upper(double value, double error) { return {value, error, infinity}; }
+  static Bound no_margin() { return lower(-infinity, 0); }
+  static Bound no_upper_bound() { return upper(infinity, 0); }
+
+  double value, error;
+
+ private:
+  static constexpr double infinity = std::numeric_limits<double>::infinity();
+
+  Bound(double found, double distance, double nothing) : value(nothing), error(0) {
+    if (std::isfinite(found) && std::isfinite(distance) && distance >= 0) value = found, error = distance;
+  }
+};
 
 // How far a sum of `terms` products may be off, whatever the order of summation; `size` is the sum of their absolute
 // values.
@@ -71,29 +102,29 @@ Bound margin_of_scores(const MatrixView& matrix, const AnyProblem& problem, doub
       },
       matrix);
 
-  if (!finite) return no_margin;
+  if (!finite) return Bound::no_margin();
   if (hard) {
-    if (!(norm2 > smallest_square)) return no_margin;
+    if (!(norm2 > smallest_square)) return Bound::no_margin();
     const double norm = std::sqrt(norm2), margin = smallest / norm;
-    return {margin, (smallest - smallest_low) / norm + (terms + 16) * (two_u * std::abs(margin) + underflow)};
+    return Bound::lower(margin,
+                        (smallest - smallest_low) / norm + (terms + 16) * (two_u * std::abs(margin) + underflow));
   }
   const double F = norm2 + loss;
-  if (!(F > smallest_square && F < largest_square)) return {0, 0};  // a soft margin is never negative
+  if (!(F > smallest_square && F < largest_square)) return Bound::lower(0, 0);  // a soft margin is never negative
   // All terms are positive, so the relative error of the sum is at most its number of terms times u.
   const double relative = (norm2_error + loss_error * 1.01 + (problem.n_members() + 16) * two_u * loss) / F + 8 * two_u;
   const double margin = 1 / std::sqrt(F);
-  return {margin, relative * margin};  // d(F^-1/2) = -(1/2) F^-3/2 dF: a factor 2 to spare for small errors
+  return Bound::lower(margin, relative * margin);  // d(F^-1/2) = -(1/2) F^-3/2 dF: a factor 2 to spare
 }
 
 // ‖a‖ / t, where ‖a‖² = norm2 is a sum of `terms` squares and of `extended`, a sum of `extended_terms`
 // positive terms.
-// `cancelled` bounds the length of what rounding has added to a. Squares that have vanished leave a length of at most
-// sqrt(smallest_square) in each block of coordinates.
-inline Bound norm_by_t(double norm2, double t, double terms, double extended, double extended_terms, double cancelled,
-                       double blocks = 1) {
-  const double value = std::sqrt(norm2) / t, vanished = std::sqrt(blocks * smallest_square);
+// `cancelled` bounds the length of what rounding has added to a. Squares that have vanished leave a length far below
+// sqrt(smallest_square), however many they are.
+inline Bound norm_by_t(double norm2, double t, double terms, double extended, double extended_terms, double cancelled) {
+  const double value = std::sqrt(norm2) / t, vanished = std::sqrt(smallest_square);
   const double relative = (terms + 16) * two_u + (extended_terms + 16) * two_u * (norm2 > 0 ? extended / norm2 : 0);
-  return {value, relative * value + (cancelled + vanished) / t};
+  return Bound::upper(value, relative * value + (cancelled + vanished) / t);
 }
 
 // A vector of sums kept in twice the working precision: each sum is high + low, wrong by at most (terms u)² of what was
@@ -178,7 +209,7 @@ class CountedSum {
 
   // ‖a‖ / t. The norm of a block is a sum of squares, and that of all blocks one of n_columns + `more_terms`.
   Bound bound(std::int64_t n_columns, double rho, std::size_t n_counts, std::size_t more_terms) const {
-    if (t_ == 0) return {std::numeric_limits<double>::infinity(), 0};
+    if (t_ == 0) return Bound::no_upper_bound();
     double norm2 = extended_;
     for (std::size_t c = 0; c < blocks_.size(); ++c) {
       const double augmented = static_cast<double>(bias_[c]) * rho;
@@ -186,7 +217,7 @@ class CountedSum {
     }
     const double cancelled = (terms_ + 4) * (terms_ + 4) * two_u * two_u * gross_ * 1.01;  // despite the compensation
     return norm_by_t(norm2, t(), static_cast<double>(n_columns) + static_cast<double>(more_terms), extended_,
-                     static_cast<double>(n_counts), cancelled, static_cast<double>(blocks_.size()));
+                     static_cast<double>(n_counts), cancelled);
   }
 
  private:
