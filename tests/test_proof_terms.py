@@ -92,6 +92,12 @@ def test_a_score_may_lose_as_many_roundings_as_it_has_terms(C, loss, sign):
     margin(binary(C, loss=loss), -X, [0, 0], np.ones(1000))
 
 
+@pytest.mark.parametrize("C", [math.inf, 1e40])
+def test_the_intercept_is_a_term_like_any(C):
+    margin(binary(C, rho=1.0), [[JUST_BELOW_U] * 1000], [0], np.ones(1000), -1.0)
+    margin(binary(C, rho=1.0), [[-JUST_BELOW_U / 2] * 1000], [1], np.ones(1000), 1.0)
+
+
 @pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
 def test_a_slack_is_off_by_what_its_score_is_off(loss):
     """The slack is about 0.01; its square is wrong by twice that times the error of the score."""
@@ -143,7 +149,7 @@ def test_a_soft_margin_beyond_the_range_of_squares_is_not_claimed():
 
 
 def test_weights_without_length_have_no_margin():
-    for w in (1e-170, 0.0, math.nan, math.inf):
+    for w in (1.2 * 2.0**-537, 1e-130, 1e-170, 0.0, math.nan, math.inf):
         found = core_of(case_of_one_row(binary())).margin_of_weights(_core.dense(np.ones((1, 1))), np.array([w]), 0.0)
         assert found == (-math.inf, 0.0)
 

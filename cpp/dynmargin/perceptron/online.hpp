@@ -108,12 +108,11 @@ class OnlineState {
     sums_.bias_moment = seed(static_cast<double>(sums_.signed_t), sums_.rho > 0 ? model.back() / sums_.rho : 0);
   }
 
-  // ‖a‖ / t, and how far rounding may have moved it. The sums of w are plain, so each is wrong by at most its number of
-  // terms times u of what was added; the 1-norm of these errors bounds their length.
+  // ‖a‖ / t, and how far rounding may have moved it; nothing without updates. The sums of w are plain, so each is wrong
+  // by at most its number of terms times u of what was added; the 1-norm of these errors bounds their length.
   Bound upper_bound() const {
     const DefaultArithmetic arithmetic;
     const double t = sums_.totals.t;
-    if (t == 0) return Bound::no_upper_bound();
     const double cancelled = (sums_.additions + 4) * two_u * sums_.gross * 1.01;
     return norm_by_t(fresh_norm2(), t, static_cast<double>(sums_.w.size()), sums_.extended, sums_.additions, cancelled);
   }

@@ -73,7 +73,7 @@ inline Bound bound_of_counts(const MatrixView& matrix, const Problem& problem, s
   // u.a = sum n_k (l_k (u.x_k + b)) for any b only if the two sides have the same sum.
   require(!problem.free_bias || a.bias(0) == 0, "with a free bias the counts of the two sides must have the same sum");
   const Bound bound = a.bound(n_columns(matrix), problem.rho, rows.size(), 0);
-  return problem.loss == Loss::hinge && a.t() > 0 ? hinge_bound(bound, a.t(), largest_scale) : bound;
+  return problem.loss == Loss::hinge ? hinge_bound(bound, a.t(), largest_scale) : bound;
 }
 
 }  // namespace dynmargin

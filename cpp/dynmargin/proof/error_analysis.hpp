@@ -49,16 +49,16 @@ class Bound {
   static Bound lower(double value, double error) { return {value, error, -infinity}; }
   static Bound upper(double value, double error) { return {value, error, infinity}; }
   static Bound no_margin() { return lower(-infinity, 0); }
-  static Bound no_upper_bound() { return upper(infinity, 0); }
 
-  double value, error;
+  const double value, error;
 
  private:
   static constexpr double infinity = std::numeric_limits<double>::infinity();
 
-  Bound(double found, double distance, double nothing) : value(nothing), error(0) {
-    if (std::isfinite(found) && std::isfinite(distance) && distance >= 0) value = found, error = distance;
-  }
+  static bool claims(double value, double error) { return std::isfinite(value) && std::isfinite(error) && error >= 0; }
+
+  Bound(double found, double distance, double nothing)
+      : value(claims(found, distance) ? found : nothing), error(claims(found, distance) ? distance : 0) {}
 };
 
 // How far a sum of `terms` products may be off, whatever the order of summation; `size` is the sum of their absolute
@@ -207,9 +207,9 @@ class CountedSum {
   double t() const { return static_cast<double>(t_); }
   std::int64_t bias(std::size_t block) const { return bias_[block]; }
 
-  // ‖a‖ / t. The norm of a block is a sum of squares, and that of all blocks one of n_columns + `more_terms`.
+  // ‖a‖ / t, which without counts is 0 / 0 and claims nothing. The norm of a block is a sum of squares, and that of all
+  // blocks one of n_columns + `more_terms`.
   Bound bound(std::int64_t n_columns, double rho, std::size_t n_counts, std::size_t more_terms) const {
-    if (t_ == 0) return Bound::no_upper_bound();
     double norm2 = extended_;
     for (std::size_t c = 0; c < blocks_.size(); ++c) {
       const double augmented = static_cast<double>(bias_[c]) * rho;

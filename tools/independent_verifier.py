@@ -1,0 +1,199 @@
+"""Check the certificates of a dynmargin model without dynmargin, without NumPy and without any rounding.
+
+    python tools/independent_verifier.py MODEL.npz DATA [--weights FILE] [--label COLUMN]
+
+DATA is LIBSVM text or a CSV of numbers, plain or compressed (.gz, .bz2, .xz). With two classes the pattern of a row is
+z = l (x, rho), where l is +1 or -1; weights (w, b/rho) give it the score l (w.x + b). A joint margin has K blocks of
+weights, and a pattern for each row and wrong class: (x, rho) in the row's own block, -(x, rho) in the wrong one. C is
+the cost of a row's slack times its weight. A certificate makes two claims, each with its own witness:
+  margin m       The weights have it: m² F <= 1, where F = |w|² + |b/rho|² + sum over rows of 2 C max(0, 1 - score)² and
+                 `score` is the least of the row's patterns; the hinge's slack is not squared. If C is infinite, there
+                 are no slacks, and m |(w, b/rho)| <= score for every row.
+  upper bound U  Nobody has more, as counts n >= 0 of patterns prove: N <= U² t², where t = sum n and N = |sum n z|² +
+                 sum over rows of n²/(2 C). For the hinge N has no last part: any s with s n <= C for all rows proves
+                 that no objective is below D = s t - s² N / 2, and U is true if 2 D U² >= 1.
+If the intercept is free, rho is 0 and counts must have the same sum on both sides. Doubles are whole numbers divided by
+powers of two, so everything here is exact. Exit code: 0 proven, 1 not proven, 2 other data, 3 not readable.
+"""
+
+import argparse
+import ast
+import bz2
+import csv
+import gzip
+import hashlib
+import json
+import lzma
+import struct
+import sys
+import zipfile
+from fractions import Fraction
+from math import ceil, inf, isfinite, prod
+
+
+def require(holds, sentence, code=3):
+    """Exit with a sentence where something does not hold."""
+    if not holds:
+        print(sentence, file=sys.stderr)
+        raise SystemExit(code)
+
+
+def read_model(path):
+    """Return the entries of a model file: arrays in a zip archive, here as lists."""
+    with zipfile.ZipFile(path) as archive:
+        entries = [entry for entry in archive.infolist() if "/" not in entry.filename]  # sections are optional
+        raw = {entry.filename.removesuffix(".npy"): archive.read(entry) for entry in entries}
+    require(len(raw) == len(entries), "an entry is there twice")
+    model = {name: read_array(content) for name, content in raw.items()}
+    require(model["format"] == "dynmargin model" and model["version"] in (1, 2, 3), "not a model of format 1, 2 or 3")
+    if model["version"] == 3:
+        manifest = json.loads(model["manifest"])
+        for name in raw.keys() - {"manifest"}:
+            require(manifest[name] == hashlib.sha256(raw[name]).hexdigest(), f"{name} is not as in the manifest")
+    return {"joint": model["version"] == 2, **model}
+
+
+def read_array(content):
+    """Return what an .npy file holds: a header that describes it, then the values."""
+    end = 10 + int.from_bytes(content[8:10], "little")
+    header = ast.literal_eval(content[10:end].decode())
+    plain = header["descr"][0] in "<|" and not header["fortran_order"]
+    require(content[:8] == b"\x93NUMPY\x01\x00" and plain, "an entry is not an array of the kind that is written")
+    shape, kind, size = header["shape"], header["descr"][1], int(header["descr"][2:])
+    if kind == "U":
+        text = content[end:].decode("utf-32-le")
+        values = [text[i * size : (i + 1) * size].rstrip("\0") for i in range(prod(shape))]
+    else:
+        code = {"f": " efd", "i": "bhiq", "u": "BHIQ", "b": "?"}[kind][(1, 2, 4, 8).index(size)]
+        values = list(struct.unpack(f"<{prod(shape)}{code}", content[end:]))
+    if len(shape) == 2:
+        values = [values[i * shape[1] : (i + 1) * shape[1]] for i in range(shape[0])]
+    return values if shape else values[0]
+
+
+def lines_of(path):
+    """Return the lines of a text file, which may be compressed, without those that are blank."""
+    with open(path, "rb") as file:
+        content = file.read()
+    module = {b"\x1f\x8b": gzip, b"BZ": bz2, b"\xfd7": lzma}.get(content[:2])
+    text = (module.decompress(content) if module else content).decode("utf-8-sig")
+    return [line for line in text.splitlines() if line.strip()]
+
+
+def read_data(path, label, model):
+    """Return the rows as lists of (column, value), and their labels."""
+    lines, labels, rows, first = lines_of(path), [], [], 0
+    if ".csv" in path.split("/")[-1]:
+        table = list(csv.reader(lines))
+        names = [] if set("".join(table[0])) <= set("0123456789+-.eE ") else table.pop(0)
+        label = label or json.loads(model["parameters"])["label"]
+        place = names.index(label) if label in names else int(label) - (int(label) > 0)  # 1 is the first, -1 the last
+        labels = [row.pop(place) for row in table]
+        rows = [[(j, float(field)) for j, field in enumerate(row)] for row in table]
+    else:
+        for fields in filter(None, (line.split("#")[0].split() for line in lines)):
+            labels.append(fields[0])
+            pairs = (field.split(":") for field in fields[1:] if not field.startswith("qid:"))
+            rows.append([(int(j), float(value)) for j, value in pairs])
+        first = model.get("first_index", min((j for row in rows for j, _ in row), default=1) > 0)
+    m, d = model["n_rows"], len(model["coef"][0])
+    fits = len(rows) == m and all(0 <= j - first < d for row in rows for j, _ in row)
+    require(fits, f"other data: the model is about {m} rows and {d} features", 2)
+    return [[(j - first, value) for j, value in row] for row in rows], labels
+
+
+def whole(values):
+    """Return the whole numbers v 2^p for some values v, and p."""
+    ratios = [float(value).as_integer_ratio() for value in values]
+    p = max((below.bit_length() - 1 for _, below in ratios), default=0)
+    return [above << (p + 1 - below.bit_length()) for above, below in ratios], p
+
+
+def margin_is_true(m, W, b, rho, hinge, free, rows, p, patterns, costs):
+    """Say whether the weights have margin m; W has a list per block, and rows are whole numbers divided by 2^p."""
+    if not isfinite(m) or (any(b) and not rho and not free):
+        return False
+    blocks, d, m = range(len(W)), len(W[0]), Fraction(m)
+    numbers, q = whole([c for w in W for c in w] + b)
+    norm2 = Fraction(sum(c * c for c in numbers[: -len(b)]), 4**q)
+    norm2 += sum((Fraction(c) / rho) ** 2 for c in b) if rho else 0
+    F, least, one = norm2, inf, 1 << (p + q)  # as scores are whole numbers here, 1 is one
+    for k, signs_of in patterns.items():
+        scores = [sum(numbers[c * d + j] * x for j, x in rows[k]) + (numbers[c - len(b)] << p) for c in blocks]
+        score = Fraction(min(sum(sign * scores[c] for c, sign in signs.items()) for signs in signs_of.values()), one)
+        least = min(least, score)
+        if score < 1 and costs[k] < inf:
+            F += 2 * costs[k] * (1 - score) ** (1 if hinge else 2)
+    if inf in costs.values():
+        return norm2 > 0 and m * abs(m) * norm2 <= least * abs(least)
+    return m <= 0 or m * m * F <= 1
+
+
+def bound_is_true(bound, counts, n_blocks, rho, hinge, free, rows, p, patterns, costs):
+    """Say whether counts, as (place of the pattern, count), prove that no margin is above the bound."""
+    where = {place: (k, signs) for k, signs_of in patterns.items() for place, signs in signs_of.items()}
+    if not isfinite(bound) or bound < 0 or not all(place in where and n >= 0 for place, n in counts):
+        return False
+    a, bias, of_row, bound = [{} for _ in range(n_blocks)], [0] * n_blocks, {}, Fraction(bound)
+    for place, n in dict(counts).items():
+        k, signs = where[place]
+        of_row[k] = of_row.get(k, 0) + n
+        for c, sign in signs.items():
+            bias[c] += sign * n
+            for j, x in rows[k]:
+                a[c][j] = a[c].get(j, 0) + sign * n * x
+    if not any(of_row.values()) or (free and any(bias)):
+        return False
+    t = sum(of_row.values())
+    N = Fraction(sum(x * x for block in a for x in block.values()), 4**p) + sum(n * n for n in bias) * rho**2
+    if hinge:
+        s = min([costs[k] / n for k, n in of_row.items() if n] + ([t / N] if N else []))
+        return 2 * (s * t - s * s * N / 2) * bound**2 >= 1
+    if inf not in costs.values():  # n²/2C, each rounded up to a multiple of 2^-1500: one denominator for all
+        N += Fraction(sum(ceil((n * n << 1500) / (2 * costs[k])) for k, n in of_row.items()), 1 << 1500)
+    return bound**2 * t * t >= N
+
+
+def check(model, data, label, weights_file):
+    """Yield a sentence on each claim, and whether it is true."""
+    values, labels = read_data(data, label, model)
+    weights = [float(line) for line in lines_of(weights_file)] if weights_file else [1.0] * len(labels)
+    members = [k for k, weight in enumerate(weights) if weight != 0]  # rows of zero weight are left out
+    require(len(weights) == len(labels), f"other data: {len(weights)} weights for {len(labels)} rows", 2)
+    kind = str if isinstance(model["classes"][0], str) else float
+    labels, classes = [kind(label) for label in labels], {kind(label): c for c, label in enumerate(model["classes"])}
+    require(all(labels[k] in classes for k in members), f"other data: a label is none of {model['classes']}", 2)
+    numbers, p = whole(value for row in values for _, value in row)
+    following, coef, joint = iter(numbers), model["coef"], model["joint"]
+    rows, K = [[(j, next(following)) for j, _ in row] for row in values], len(coef) if joint else 1
+    require(len(classes) == len(model["classes"]) == max(2, len(coef)), "the classes do not fit the weights")
+    for i, margin, bound in zip(range(len(coef) // K), model["margin"], model["upper_bound"], strict=True):
+        positive, patterns, costs = 1 if len(coef) == 1 else i, {}, {}
+        for k in members:
+            c = classes[labels[k]]
+            cost = model["class_costs"][c] if joint else model["C_positive" if c == positive else "C_negative"][i]
+            costs[k] = inf if cost == inf else Fraction(cost) * Fraction(weights[k])
+            of_two = {k: {0: 1 if c == positive else -1}}
+            patterns[k] = {k * K + r: {c: 1, r: -1} for r in range(K) if r != c} if joint else of_two
+        require(min(costs.values()) > 0 and len({c == inf for c in costs.values()}) == 1, "costs that none can have")
+        W, b = (coef, model["intercept"]) if joint else ([coef[i]], [model["intercept"][i]])
+        part = slice(model["count_starts"][i], model["count_starts"][i + 1])
+        counts = list(zip(model["count_rows"][part], model["count_values"][part], strict=True))
+        rho, hinge, free = Fraction(model["rho"][i]), model["loss"][i] == "hinge", model["free_bias"][i]
+        name, problem = "all" if joint else model["classes"][positive], (rho, hinge, free, rows, p, patterns, costs)
+        yield f"class {name}: the margin is at least {margin!r}", margin_is_true(margin, W, b, *problem)
+        yield f"class {name}: no margin is above {bound!r}", bound_is_true(bound, counts, K, *problem)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="Check the certificates of a dynmargin model in exact arithmetic.")
+    for argument in ("model", "data", "--weights", "--label"):
+        parser.add_argument(argument)
+    given, proven = parser.parse_args(), []
+    try:
+        for claim, holds in check(read_model(given.model), given.data, given.label, given.weights):
+            print(f"{claim}: {'proven' if holds else 'NOT PROVEN'}")
+            proven.append(holds)
+    except Exception as error:  # whatever is wrong with a file, nothing is proven by it
+        require(False, f"not readable: {type(error).__name__}: {error}")
+    sys.exit(0 if proven and all(proven) else 1)
