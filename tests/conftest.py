@@ -1,4 +1,12 @@
 import os
+import signal
+
+# A shell ignores SIGINT in what it starts in its background, and every child inherits that. Tests press Ctrl-C; a
+# handler set here is also the default one again in the programs that they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGTERM, signal.SIG_DFL)
+if hasattr(signal, "pthread_sigmask"):  # blocked signals are inherited as well
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
 
 os.environ.setdefault(
     "SCIPY_ARRAY_API", "1"
