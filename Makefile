@@ -1,8 +1,19 @@
-# make demo   train on a real data set, prove the result, compare with LinearSVC, draw the bounds
-# make test   the whole test suite
-# make lint   linters and types
-# make paper  the paper's tables beside ours, for the data that are available; a run that was ended is continued.
-#             PAPER="--sets adult,web" narrows it down
+# make demo          train on a real data set, prove the result, compare with LinearSVC, draw the bounds
+# make test          the whole test suite
+# make lint          linters and types
+# make paper         the paper's tables beside ours, for the data that are available; a run that was ended is continued.
+#                    PAPER="--sets adult,web" narrows it down
+# make check-short   what CI runs beside the tests: a part of them with the core under the address sanitizer
+#
+# For the night; docs/reliability.md says what each of them has shown:
+# make oracle        a million adversarial certificates against exact integers
+# make mutate        every error term of the proofs dropped in turn: a test must fail
+# make fuzz          hostile files and arrays; SECONDS=60 per target, TARGET=text for one of them
+# make soak          fits, interrupts, threads, bad input, files, mixed for MINUTES=30: memory must not grow
+# make kills         SIGKILL at random moments of a training that is resumed
+# make sanitize      the tests with the core under the address, undefined-behaviour and thread sanitizers of GCC
+# make test-lowest   the tests with the lowest versions of the dependencies, in .venv/lowest
+# make lock          renew the files in requirements/
 #
 # Each makes .venv and installs what it needs there; nothing outside .venv is touched. PYTHON=... chooses the interpreter.
 
@@ -24,6 +35,7 @@ export RUFF_CACHE_DIR := $(CURDIR)/$(VENV)/ruff
 export HYPOTHESIS_STORAGE_DIRECTORY := $(CURDIR)/$(VENV)/hypothesis
 
 .PHONY: demo test lint paper format clean check
+.PHONY: check-short oracle mutate fuzz soak kills sanitize sanitize-address sanitize-thread test-lowest lock
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/with-plots
@@ -41,6 +53,79 @@ lint: $(VENV)/with-lint
 paper: $(VENV)/with-paper
 	$(BIN)/dynmargin paper table1 --resume --out $(VENV)/paper $(PAPER)
 	$(BIN)/dynmargin paper table2 --resume --out $(VENV)/paper $(PAPER)
+
+SECONDS ?= 60
+MINUTES ?= 30
+TARGET ?= all
+
+oracle: $(VENV)/with-test
+	$(BIN)/python -m tests.oracle
+
+mutate: $(VENV)/with-test
+	$(BIN)/python -m tests.mutate_proofs
+
+fuzz: $(VENV)/with-test
+	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) --target $(TARGET) --out $(VENV)/fuzz
+
+soak: $(VENV)/with-test
+	$(BIN)/python -m tests.soak --minutes $(MINUTES)
+
+kills: $(VENV)/with-test
+	$(BIN)/python -m tests.kills
+
+# The core is built once more for each kind of sanitizer, and shadows the installed one. The libraries of the sanitizers
+# have to be loaded before Python itself. "quick" leaves out the checks that double the time of the build: those of
+# every single pointer, which the address sanitizer checks better.
+FLAGS_address := address,undefined
+FLAGS_thread := thread
+FLAGS_quick := address,signed-integer-overflow,shift,bounds,integer-divide-by-zero,float-cast-overflow
+LIBRARIES_address := asan ubsan stdc++
+LIBRARIES_thread := tsan stdc++
+LIBRARIES_quick := $(LIBRARIES_address)
+# Python's own allocations at exit are no leaks of ours. A report ends the run.
+export ASAN_OPTIONS ?= detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=8192
+export UBSAN_OPTIONS ?= print_stacktrace=1:halt_on_error=1
+export TSAN_OPTIONS ?= exitcode=66:halt_on_error=1:suppressions=$(CURDIR)/tests/thread-sanitizer.txt
+sanitized = DYNMARGIN_SANITIZED=$(1) PYTHONPATH="$(CURDIR)/$(VENV)/sanitized-$(1)" \
+  LD_PRELOAD="$(foreach library,$(LIBRARIES_$(1)),$(shell $(CXX) -print-file-name=lib$(library).so))" $(BIN)/python -m pytest
+
+# What runs threads: several problems at a time, folds, callbacks, the parser.
+THREADED := tests/test_threads.py tests/test_cv.py tests/test_watching.py tests/test_libsvm.py tests/test_joint.py
+# The arrays and files of strangers, and the inner loops of every algorithm.
+SHORT := tests/test_core_input.py tests/test_libsvm.py tests/test_family_reference.py tests/test_dual_reference.py
+
+sanitize: sanitize-address sanitize-thread
+
+sanitize-address: $(VENV)/sanitized-address/built
+	$(call sanitized,address)
+
+sanitize-thread: $(VENV)/sanitized-thread/built
+	$(call sanitized,thread) $(THREADED)
+
+check-short: $(VENV)/sanitized-quick/built
+	$(call sanitized,quick) $(SHORT)
+
+$(VENV)/sanitized-%/built: $(SOURCES) | $(VENV)/with-test
+	rm -rf $(VENV)/sanitized-$*
+	$(PIP) install --quiet --no-deps --target $(VENV)/sanitized-$* \
+	  --config-settings=cmake.define.DYNMARGIN_SANITIZE=$(FLAGS_$*) --config-settings=build-dir=$(VENV)/build-$* .
+	touch $@
+
+test-lowest: $(VENV)/lowest/installed
+	$(VENV)/lowest/bin/python -m pytest
+
+$(VENV)/lowest/installed: requirements/lowest.txt $(VENV)/wheel/built
+	$(PYTHON) -m venv --clear $(VENV)/lowest
+	$(VENV)/lowest/bin/python -m pip --disable-pip-version-check install --quiet --require-hashes -r requirements/lowest.txt
+	$(VENV)/lowest/bin/python -m pip --disable-pip-version-check install --quiet --no-deps $(VENV)/wheel/*.whl
+	touch $@
+
+# Versions and hashes for every platform and Python from 3.11 on; the lowest ones for 3.11.
+LOCK := $(BIN)/uv pip compile --quiet --upgrade --generate-hashes --no-annotate --no-header --no-emit-package dynmargin
+lock: | $(VENV)/bin/pip
+	$(PIP) install --quiet uv
+	$(LOCK) --universal --python-version 3.11 --extra test --extra lint pyproject.toml -o requirements/dev.txt
+	$(LOCK) --python-version 3.11 --resolution lowest-direct requirements/lowest.in -o requirements/lowest.txt
 
 format: $(VENV)/with-lint
 	$(BIN)/ruff check --fix .
