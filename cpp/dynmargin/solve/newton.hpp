@@ -48,11 +48,13 @@ class Newton {
     return alpha;
   }
 
-  // One step: to the lowest point in the plane of w and Newton's direction.
+  // One step: to the lowest point in the plane of w and Newton's direction. Where the direction leaves the doubles, w
+  // stays as it is.
   void step() {
     const std::vector<double> direction =
         w_.size() <= largest_hessian + 1 ? exact_direction() : approximate_direction();
     multiply(direction, scores_[1]);
+    if (!(std::isfinite(squared(direction)) && std::isfinite(squared(scores_[1])))) return;
     SlackRepair<2>::Gram gram{};
     for (std::size_t j = 0; j < w_.size(); ++j) {
       gram[0][0] += w_[j] * w_[j];
@@ -117,15 +119,21 @@ class Newton {
       hessian[i * n + i] += 1;
       direction[i] = -gradient_[i];
     }
-    return solve_positive_definite(hessian, direction) ? direction : approximate_direction();
+    return solve_positive_definite(hessian, direction) && std::isfinite(squared(direction)) ? direction
+                                                                                            : approximate_direction();
   }
 
   // -H^-1 g up to a tenth of the gradient, by conjugate gradients: one pass over the active rows an iteration, no
-  // Hessian.
+  // Hessian. The gradient is divided by a power of two, which changes no digit and keeps products of three large
+  // factors finite.
   std::vector<double> approximate_direction() const {
     const std::size_t n = w_.size();
     std::vector<double> solution(n), residual(n), search(n);
-    for (std::size_t j = 0; j < n; ++j) search[j] = residual[j] = -gradient_[j];
+    double largest = 0;
+    for (const double c : gradient_) largest = std::max(largest, std::abs(c));
+    int exponent = 0;
+    std::frexp(largest, &exponent);
+    for (std::size_t j = 0; j < n; ++j) search[j] = residual[j] = -std::ldexp(gradient_[j], -exponent);
     double norm2 = squared(residual);
     const double target = 0.01 * norm2;
     for (std::size_t i = 0; i < n && norm2 > target; ++i) {
@@ -140,6 +148,7 @@ class Newton {
       norm2 = squared(residual);
       for (std::size_t j = 0; j < n; ++j) search[j] = residual[j] + norm2 / previous * search[j];
     }
+    for (double& c : solution) c = std::ldexp(c, exponent);
     return solution;
   }
 

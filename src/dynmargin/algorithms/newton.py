@@ -21,12 +21,18 @@ STIFF = 3000.0  # mean squared length over Delta²: above this
 SOFT = 100.0  # begin with this
 CLOSE_ENOUGH = 0.1  # a gap to go on from
 MOST_SOFT_STEPS = 60  # at each price
+LARGEST_STIFFNESS = 1e250  # beyond, products of prices and squared lengths leave the doubles
 
 
 def train_newton(problem: PackedProblem, request: Request) -> Result:
     """Run Newton's method; for soft margins only."""
     if problem.hard_margin:
         raise ValueError("Newton's method needs a finite C; PDMClassifier takes the hard margin")
+    if not problem.stiffness <= LARGEST_STIFFNESS:
+        raise ValueError(
+            f"2 C weight times the squared length of a row is {problem.stiffness:.1g} on average, more than the "
+            f"{LARGEST_STIFFNESS:g} that Newton's method can compute with; scale the features, or use a smaller C"
+        )
     return train(problem, NewtonTrainer(problem, request.seed), request, Refinement.none())
 
 
@@ -65,7 +71,7 @@ class NewtonTrainer:
             return _core.Event.max_updates
         if self.price < 1:
             return self._approach()
-        if np.isfinite(self.best_upper_bound):  # the starting point deserves a check too
+        if self.best_margin >= 0:  # the starting point deserves a check too
             self.point.step()
             self.updates += 1
         self.full_passes += 1
@@ -114,8 +120,9 @@ class NewtonTrainer:
         self.best_margin, self.best_upper_bound = (float(number) for number in numbers[4:])
 
     def support(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return rows and their dual weights."""
-        return self.members.astype(np.int64), self.point.dual_weights()
+        """Return rows and their dual weights; where no slack is left, which proves nothing, the same for all."""
+        found = self.point.dual_weights()
+        return self.members.astype(np.int64), found if found.any() else np.ones(len(found))
 
     def model(self) -> tuple[Vector, float]:
         """Return the weights, their augmented coordinate last, and their scale."""
