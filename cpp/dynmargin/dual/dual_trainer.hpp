@@ -68,10 +68,11 @@ class DualTrainer : public Run<Problem, GainSets, std::pair<std::int64_t, double
 
   std::vector<double> dual_weights() const { return counts_of(state_); }
 
-  // MPU's dual weights are counts, unless they are bounded.
+  // MPU's dual weights are counts, unless they are bounded, or too large to be exact.
   Support support() const {
     const std::vector<double> alpha = dual_weights();
-    if (std::holds_alternative<CoordinateDescent>(step_) || problem_->loss == Loss::hinge) return all_weights(alpha);
+    const bool whole = std::holds_alternative<MarginUnlearning>(step_) && problem_->loss != Loss::hinge;
+    if (!whole || !(sums_of(state_).t < largest_count)) return all_weights(alpha);
     return nonzeros({alpha.begin(), alpha.end()});
   }
 

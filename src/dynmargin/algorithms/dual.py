@@ -8,6 +8,7 @@ from ..training.request import Request
 from ..training.result import Result
 from ..training.run import Refinement, train
 
+LARGEST_TOLERANCE = 0.99  # with 1, no dual weights at all would satisfy SVM-light's rule
 PAPER_WIDTH, PAPER_ROUNDS = 1.01, 5  # as the PDM paper reports for MPU: two active sets, five rounds each
 
 
@@ -39,7 +40,7 @@ def train_decomposition(problem: PackedProblem, request: Request) -> Result:
 
     With ``stop="convergence"`` SVM-light's rule with tolerance epsilon ends it.
     """
-    tolerance = request.epsilon if request.stop == "convergence" else 0.0
+    tolerance = min(request.epsilon, LARGEST_TOLERANCE) if request.stop == "convergence" else 0.0
     key = problem.key(request.seed)
     trainer = _core.Decomposition(problem.rows, problem.binary, tolerance, request.epsilon, key)
     result = train(problem, trainer, request, Refinement.none())

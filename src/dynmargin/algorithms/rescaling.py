@@ -12,9 +12,10 @@ from ..training.schedule import Schedule
 from .pdm import finer_accuracy, schedule_for, to_core
 
 # The paper's ROMMA has active sets of its own and a permutation at the beginning of a full epoch (Section 5). Here: one
-# set, of the patterns that the full pass updated on, is presented until it makes no update.
+# set, of the patterns that the full pass updated on, is presented until it makes no update, or so often that it may
+# never come to that: without a margin, updates go on for ever, and only a full pass sees it.
 PAPER_ROMMA = Schedule(
-    rounds=(2**31 - 1, 0, 0),
+    rounds=(10_000, 0, 0),
     widths=(1.0, 1.0),
     single_updates_first=False,
     shuffle_active_sets=False,

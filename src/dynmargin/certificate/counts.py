@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 TOTAL_COUNT = 2.0**52
+SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-290, 1e290  # of a dual weight, for its scale to be a number of full precision
 
 Integers = NDArray[np.int64]
 
@@ -58,6 +59,9 @@ def as_counts(
     The upper bound does not depend on the scale and is stationary at the optimum, so rounding does not move it. With
     `balanced_sides` the counts of the two sides have the same sum.
     """
+    largest = alpha.max(initial=0.0)
+    if not SMALLEST_WEIGHT < largest < LARGEST_WEIGHT:  # keep sums and quotients within the doubles
+        alpha = alpha / largest if 0 < largest < np.inf else np.isposinf(alpha).astype(np.float64)
     total = alpha.sum()
     counts = np.rint(alpha * (TOTAL_COUNT / total)).astype(np.int64) if total > 0 else np.zeros(len(alpha), np.int64)
     if balanced_sides is not None:
