@@ -21,7 +21,9 @@ from .result import UNFINISHED, Check, Result, StopReason
 from .trainer import Trainer
 
 SLICE_SECONDS = 0.05  # short enough for Ctrl-C and max_time to be felt at once
-STALL_PASSES, STALL_FRACTION = 1000, 0.01  # a stall: this many full passes without a fall by this fraction
+STALL_PASSES, STALL_FRACTION = 1000, 0.01  # a stall: this many full passes without a fall by this fraction;
+OUT_OF_SIGHT = 1e-9  # where the margin is less than this part of the upper bound, steady progress is not enough:
+FAR_PASSES, FAR_FRACTION = 250, 0.5  # these instead, and no rule is certain to be satisfied
 SLOW_SECONDS = 60.0  # a projected time beyond this is worth a warning,
 SLOW_AFTER_SECONDS, SLOW_AFTER_CHECKS = 2.0, 5  # but not before the projection has something to go by
 
@@ -152,7 +154,7 @@ class Run:
         gap = 1 - margin / upper_bound if upper_bound > 0 else math.inf
         enough = None  # an upper bound that would close the gap
         if request.stop == "convergence":  # the rule itself must be satisfied, with its own margin
-            gap = 1 - bounds.directional_margin / upper_bound
+            gap = 1 - bounds.directional_margin / upper_bound if upper_bound > 0 else math.inf
         elif gap <= request.epsilon:
             if self.prove(bounds):
                 return "certificate"
@@ -167,7 +169,7 @@ class Run:
         # A rule that is certain to be satisfied some day, and is asked to be, may take its time. For the hard margin
         # nothing is certain: the classes may not be separable.
         patient = self.refine is None and request.stop == "convergence" and not self.problem.hard_margin
-        return "stalled" if self.trend.stalled() and not patient else None
+        return "stalled" if self.trend.stalled() and not (patient and not self.trend.far) else None
 
     def certify(self, bounds: _core.Bounds | None = None) -> Certificate:
         """Prove what the best weights and counts are worth; `bounds` are those of a fresh check."""
@@ -198,6 +200,7 @@ class Run:
             return scaled(scale)
         # No positive scale is better than no weights at all. If no weights are proven to be good enough, they are the
         # result; otherwise nothing is separated yet, and the direction is all there is to return.
+        w = np.ldexp(w, -np.frexp(np.abs(w).max())[1])  # no digit changes, and squares stay within the doubles
         length = math.sqrt(math.fsum(np.ravel(w) ** 2))  # the same on every machine, unlike a sum by BLAS
         nothing = scaled(0.0)
         return nothing if nothing.achieved or length == 0 else scaled(1 / length)
@@ -255,11 +258,13 @@ class Trend:
         self.passes = 0  # of the last check,
         self.passes_moved = 0  # and of the one at which the gap or the upper bound last fell by STALL_FRACTION
         self.checks = 0
+        self.far = False  # whether the bounds are too far apart for steady progress ever to close the gap
         self.recent: deque[Moment] = deque()  # the last half of the run
 
     def record(self, check: Check, gap: float, seconds: float) -> None:
         """Take note of a check; `gap` is the one that the run has to close, `seconds` the time it has had for it."""
-        self.passes, fallen = check.passes, 1 - STALL_FRACTION
+        self.far = check.margin < OUT_OF_SIGHT * check.upper_bound
+        self.passes, fallen = check.passes, 1 - (FAR_FRACTION if self.far else STALL_FRACTION)
         if gap < fallen * self.best_gap:
             self.best_gap, self.passes_moved = gap, check.passes
         if check.upper_bound < fallen * self.best_bound:
@@ -281,7 +286,7 @@ class Trend:
 
     def stalled(self) -> bool:
         """Whether neither the gap nor the upper bound has fallen for too long."""
-        return self.passes - self.passes_moved >= STALL_PASSES
+        return self.passes - self.passes_moved >= (FAR_PASSES if self.far else STALL_PASSES)
 
     def slow(self) -> bool:
         """Whether the user should be warned that this will take long."""
