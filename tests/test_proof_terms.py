@@ -138,7 +138,7 @@ def test_losses_may_lose_as_many_roundings_as_there_are_rows(loss):
     """The first row has slack 1, all others slacks whose losses are just too small to be added to it."""
     slack = JUST_BELOW_U if loss == "hinge" else JUST_BELOW_ROOT_U
     X = np.array([[0.0]] + [[1 - slack]] * 2000)
-    margin(binary(1e8, loss=loss), X, np.ones(2001, int), [1.0])
+    margin(binary(2.0**26, loss=loss), X, np.ones(2001, int), [1.0])
 
 
 def test_a_soft_margin_beyond_the_range_of_squares_is_not_claimed():
@@ -196,12 +196,14 @@ def test_both_scores_of_a_joint_margin_may_be_off(C):
 
 @pytest.mark.parametrize("C", [math.inf, 1e40])
 def test_a_joint_margin_is_as_wrong_as_the_worst_of_its_differences(C):
-    """Class 1 is nearest by the sums, without an error to speak of; by the exact ones it is class 2, or class 3."""
+    """Class 1 is nearest by the sums, nearly without error; in truth it is class 2, whose sum has lost much."""
     n = 1000
-    one, X = np.eye(n)[0], np.array([lost(n, 1)])
-    nearest = np.where(np.arange(n) == 0, -2 * U, 0.0)
-    for other in ([nearest, one * -4 * U + (np.arange(n) > 0)], [one * -4 * U + (np.arange(n) > 0), nearest]):
-        margin(joint(3, C), X, [0], np.array([one, *other]))
+    X = np.array([[1.0, *[JUST_BELOW_U] * n, 1.0]])
+    right, nearest, lossy = (np.zeros(n + 2) for _ in range(3))
+    right[0], nearest[0] = 1.0, n * U / 2
+    lossy[:-1], lossy[-1] = 1.0, -1.0
+    margin(joint(3, C), X, [0], np.array([right, nearest, lossy]))
+    margin(joint(3, C), X, [0], np.array([right, lossy, nearest]))
 
 
 # -- upper bounds
@@ -211,6 +213,11 @@ def test_the_length_of_a_sum_may_lose_as_many_roundings_as_it_has_terms():
     X = np.array([[1.0] + [JUST_BELOW_ROOT_U] * 2000])
     upper_bound(binary(), X, [1], [0], [1])
     upper_bound(joint(2), X, [1], [0], [1])
+
+
+def test_the_length_of_a_joint_sum_may_lose_as_many_roundings_as_there_are_classes():
+    """Two blocks have squares of 2^54, and 998 have squares of 1."""
+    upper_bound(joint(1000), [[1.0]], [0], np.arange(1, 1000), [2**27] + [1] * 998)
 
 
 def test_the_extension_may_lose_as_many_roundings_as_there_are_counts():
@@ -349,10 +356,13 @@ def test_running_sums_may_lose_as_many_roundings_as_there_were_updates():
 
 
 def test_running_extensions_may_lose_as_many_roundings_as_there_were_updates():
+    """Counts of a finished fit, which can be of any size."""
     n = 2000
-    repeats = np.array([2.0**30] + [11.0] * n)
-    state = online_bound(np.zeros((n + 1, 1)), np.ones(n + 1, int), binary(1e-300 * 1e20), repeats=repeats)
-    assert state.updates > n
+    X, y, counts = np.zeros((n + 1, 1)), np.ones(n + 1, int), np.array([2**30] + [11] * n)
+    case = Case("", X, y, None, binary(2.0**-900), np.zeros(1), 0.0, NONE, True)
+    core, matrix, state = core_of(case), as_matrix(X), _core.OnlineState(1, 0.0, True)
+    state.take_over(matrix, core, np.arange(n + 1), counts, core.row_keys(matrix), np.zeros(2))
+    require_enclosed(bound_of_stream(case, core, matrix, state), *state.upper_bound())
 
 
 def test_running_squares_vanish_and_overflow_like_any():

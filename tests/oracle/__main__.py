@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from multiprocessing import get_context
 
-from .run import run
+from .run import run_block
 
 
 def main():
@@ -41,10 +41,6 @@ def main():
     total = sum(cases.values())
     print(f"{total:>10,}  cases in {seconds:.0f} s, {total / seconds:.0f} per second; {len(failures)} failures")
     return 1 if failures else 0
-
-
-def run_block(block):
-    return run(*block)
 
 
 if __name__ == "__main__":

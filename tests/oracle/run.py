@@ -25,6 +25,11 @@ def run(first_seed, count):
     return cases, failures
 
 
+def run_block(block):
+    """Run the cases of (first seed, count): what a process of its own does at a time."""
+    return run(*block)
+
+
 def check(seed):
     """Return the kind of a seed's case, and what does not hold."""
     if seed % TRAINED == 0:
