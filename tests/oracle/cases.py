@@ -45,17 +45,21 @@ class Case:
     rows: list = field(init=False)
 
     def __post_init__(self):
-        if hasattr(self.X, "indptr"):
-            starts, columns, values = self.X.indptr.tolist(), self.X.indices.tolist(), self.X.data.tolist()
-            self.rows = [list(zip(columns[a:b], values[a:b], strict=True)) for a, b in pairwise(starts)]
-        else:
-            self.rows = [list(enumerate(row)) for row in self.X.tolist()]
+        self.rows = self.rows_of(self.X)
         self.n_columns = self.X.shape[1]
         self.joint = self.problem.joint
         self.sides = self.problem.sides(self.y, self.sample_weight).tolist()
         self.weight_rows = np.atleast_2d(self.weights).tolist()
         self.intercepts = np.ravel(self.intercept).tolist()
         self.penalties = [self._penalty(k) if side else None for k, side in enumerate(self.sides)]
+
+    @staticmethod
+    def rows_of(X):
+        """Return what is stored of each row, as pairs of column and value."""
+        if not hasattr(X, "indptr"):
+            return [list(enumerate(row)) for row in X.tolist()]
+        starts, columns, values = X.indptr.tolist(), X.indices.tolist(), X.data.tolist()
+        return [list(zip(columns[a:b], values[a:b], strict=True)) for a, b in pairwise(starts)]
 
     def _penalty(self, k):
         """2 C weight_k, exactly."""

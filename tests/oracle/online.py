@@ -23,6 +23,10 @@ def check_online(seed):
     y = draw.random.integers(0, 2, size=m)
     matrix, sides = as_matrix(X), problem.sides(y, None)
     core = problem.to_core(sides, None)
+    rows = {}
+    for key, row, side in zip(core.row_keys(matrix).tolist(), Case.rows_of(X), sides.tolist(), strict=True):
+        if rows.setdefault(key, (row, side)) != (row, side):
+            return []  # two rows have the same key: which of them was counted cannot be told
     state = _core.OnlineState(d, problem.rho, True)
     for _ in range(int(draw.random.integers(1, 4))):
         repeats = np.floor(10.0 ** draw.random.uniform(0, 12, size=m)) if draw.chance(0.5) else None
