@@ -53,10 +53,10 @@ void bind_online(nb::module_& m) {
             require(rows.shape(0) == counts.shape(0), "rows and counts differ in length");
             require(model.shape(0) == self.sums().w.size() + 1, "the model and the state differ in their columns");
             require(keys.shape(0) == problem.sides.size(), "keys and sides differ in length");
-            for (const std::int64_t k : span_of(rows))
-              require(problem.has_row(k), "a count belongs to no row of this data");
+            const auto own_rows = copy_of(rows);  // another thread may change theirs after the check
+            for (const std::int64_t k : own_rows) require(problem.has_row(k), "a count belongs to no row of this data");
             nb::gil_scoped_release release;
-            self.take_over(matrix.view, problem, span_of(rows), span_of(counts), span_of(keys), span_of(model));
+            self.take_over(matrix.view, problem, own_rows, span_of(counts), span_of(keys), span_of(model));
           },
           "matrix"_a, "problem"_a, "rows"_a, "counts"_a, "keys"_a, "model"_a,
           "Begin with the counts and the model of a finished fit, the augmented coordinate last.")

@@ -102,8 +102,9 @@ nb::class_<P> bind_problem(nb::module_& m, const char* name, const char* doc) {
           [](const P& self, const Matrix& matrix, Vector<std::int64_t> places, Vector<std::int64_t> counts) {
             require_rows(matrix, self);
             require(places.shape(0) == counts.shape(0), "places and counts differ in length");
+            const auto own_places = copy_of(places), own_counts = copy_of(counts);  // another thread may change theirs
             nb::gil_scoped_release release;
-            return as_pair(bound_of_counts(matrix.view, self, span_of(places), span_of(counts)));
+            return as_pair(bound_of_counts(matrix.view, self, own_places, own_counts));
           },
           "matrix"_a, "places"_a, "counts"_a,
           "The bound ‖a‖/t that counts prove, and how far rounding may have moved it.")

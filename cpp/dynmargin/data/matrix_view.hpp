@@ -4,6 +4,10 @@
 // their sum, as the certificate's real arithmetic needs it), `read_row` gives the canonical row (columns strictly
 // increasing, duplicates summed, zeros dropped), which is packed and digested. `for_each_cell` may also give zeros, for
 // loops that need no branch to leave them out.
+//
+// Others may change the arrays while they are read: a thread, or whoever writes to a file that they are mapped from.
+// Nobody can say then which values were read, but nothing outside the arrays is touched: whatever points to a place is
+// loaded once, and checked where it is used.
 #pragma once
 
 #include <algorithm>
@@ -26,6 +30,14 @@ struct Entry {
   double value;
 };
 
+// A value that may change meanwhile. The compiler must not load it again after it has been checked.
+template <class T>
+T load_once(const T* place) {
+  return *static_cast<const volatile T*>(place);
+}
+
+[[noreturn]] inline void throw_changed() { throw std::runtime_error("the data changed while they were read"); }
+
 template <class Value>
 struct DenseView {
   static constexpr bool is_float32 = std::is_same_v<Value, float>, is_sparse = false;
@@ -33,18 +45,26 @@ struct DenseView {
   std::int64_t n_rows, n_columns;
   std::int64_t row_stride, column_stride;  // in elements, so that Fortran order needs no copy
 
-  std::int64_t most_entries(std::int64_t) const { return n_columns; }
+  struct Cells {
+    std::int64_t row, size;
+  };
+  Cells cells(std::int64_t row) const { return {row, n_columns}; }
 
   template <class F>
   void for_each_entry(std::int64_t row, F&& f) const {
-    for_each_cell(row, [&](std::int64_t column, double value) {
+    for_each_cell(cells(row), [&](std::int64_t column, double value) {
       if (value != 0) f(column, value);
     });
   }
 
   template <class F>
   void for_each_cell(std::int64_t row, F&& f) const {
-    const Value* p = values + row * row_stride;
+    for_each_cell(cells(row), f);
+  }
+
+  template <class F>
+  void for_each_cell(Cells cells, F&& f) const {
+    const Value* p = values + cells.row * row_stride;
     if (column_stride == 1)  // nearly always; several can be read at a time then
       for (std::int64_t j = 0; j < n_columns; ++j) f(j, static_cast<double>(p[j]));
     else
@@ -60,43 +80,70 @@ struct CsrView {
   const Index* starts;  // n_rows + 1 of them
   std::int64_t n_rows, n_columns, n_stored;
 
-  std::int64_t most_entries(std::int64_t row) const { return starts[row + 1] - starts[row]; }
+  // Where the cells of a row are.
+  struct Cells {
+    std::int64_t begin, size;
+  };
+  Cells cells(std::int64_t row) const {
+    const std::int64_t begin = load_once(starts + row), end = load_once(starts + row + 1);
+    if (begin < 0 || end < begin || end > n_stored) throw_changed();
+    return {begin, end - begin};
+  }
+
+  std::int64_t most_entries(std::int64_t row) const { return cells(row).size; }
+  std::int64_t n_entries() const { return std::clamp<std::int64_t>(load_once(starts + n_rows), 0, n_stored); }
 
   template <class F>
   void for_each_entry(std::int64_t row, F&& f) const {
-    for (auto i = starts[row]; i < starts[row + 1]; ++i)
-      f(static_cast<std::int64_t>(columns[i]), static_cast<double>(values[i]));
+    for_each_cell(cells(row), f);
   }
 
   template <class F>
   void for_each_cell(std::int64_t row, F&& f) const {
-    for_each_entry(row, f);
+    for_each_cell(cells(row), f);
   }
 
-  // All other code trusts the structure, so it is checked once, when the view is made.
+  template <class F>
+  void for_each_cell(Cells cells, F&& f) const {
+    for (std::int64_t i = cells.begin, end = i + cells.size; i < end; ++i) {
+      const std::int64_t column = load_once(columns + i);
+      if (!has_column(column)) throw_changed();
+      f(column, static_cast<double>(values[i]));
+    }
+  }
+
+  // Says what is wrong with the structure while it can still be said.
   void require_valid() const {
+    require(n_columns >= 0, "CSR matrix: the number of columns is negative");
     require(starts[0] == 0, "CSR matrix: indptr must start with 0");
     for (std::int64_t k = 0; k < n_rows; ++k)
       if (starts[k + 1] < starts[k])
         throw std::invalid_argument("CSR matrix: indptr falls at row " + std::to_string(k));
     require(starts[n_rows] <= n_stored, "CSR matrix: indptr points beyond the stored values");
+    const std::int64_t n = n_entries();
     Index low = 0, high = 0;
-    for (Index i = 0; i < starts[n_rows]; ++i) {
+    for (std::int64_t i = 0; i < n; ++i) {
       low = std::min(low, columns[i]);
       high = std::max(high, columns[i]);
     }
-    if (low < 0 || (high >= n_columns && starts[n_rows] > 0)) throw_bad_column();
+    if (low < 0 || (high >= n_columns && n > 0)) throw_bad_column();
   }
 
  private:
+  bool has_column(std::int64_t column) const {
+    return static_cast<std::uint64_t>(column) < static_cast<std::uint64_t>(n_columns);
+  }
+
   [[noreturn]] void throw_bad_column() const {
-    for (std::int64_t k = 0; k < n_rows; ++k)
-      for (auto i = starts[k]; i < starts[k + 1]; ++i)
-        if (columns[i] < 0 || columns[i] >= n_columns)
-          throw std::invalid_argument("CSR matrix: column index " + std::to_string(columns[i]) + " in row " +
+    for (std::int64_t k = 0; k < n_rows; ++k) {
+      const Cells row = cells(k);
+      for (std::int64_t i = row.begin; i < row.begin + row.size; ++i)
+        if (const std::int64_t column = load_once(columns + i); !has_column(column))
+          throw std::invalid_argument("CSR matrix: column index " + std::to_string(column) + " in row " +
                                       std::to_string(k) + " is out of range for " + std::to_string(n_columns) +
                                       " columns");
-    throw std::invalid_argument("CSR matrix: a column index is out of range");
+    }
+    throw_changed();
   }
 };
 
@@ -138,11 +185,12 @@ inline std::span<Entry> sort_by_column(std::span<Entry> entries, std::span<Entry
 // as needed and is never cleared.
 template <class View>
 std::span<const Entry> read_row(const View& view, std::int64_t row, std::vector<Entry>& room) {
-  room.resize(std::max<std::size_t>(room.size(), view.most_entries(row)));
+  const auto cells = view.cells(row);
+  room.resize(std::max<std::size_t>(room.size(), cells.size));
   Entry* end = room.data();
   bool increasing = true;
   std::int64_t last = -1;
-  view.for_each_cell(row, [&](std::int64_t column, double value) {
+  view.for_each_cell(cells, [&](std::int64_t column, double value) {
     increasing &= column > last;
     last = column;
     *end = {column, value};

@@ -11,6 +11,7 @@
 
 #include "dynmargin/data/dense_rows.hpp"
 #include "dynmargin/data/digest.hpp"
+#include "dynmargin/data/memory.hpp"
 #include "dynmargin/data/sparse_rows.hpp"
 
 namespace dynmargin {
@@ -48,7 +49,7 @@ Survey survey(const View& view) {
     found.float32_is_exact &= inexact == 0;
     if constexpr (View::is_sparse)  // the number of values is known, so there is no more to learn
       if (!found.all_ones && (View::is_float32 || !found.float32_is_exact)) {
-        found.n_stored = view.starts[view.n_rows];
+        found.n_stored = view.n_entries();
         break;
       }
   }
@@ -79,11 +80,15 @@ inline double squared_norm(std::span<const Entry> entries) {
   return even + odd;
 }
 
+// Packs as `Rows`, made from the number of rows and from `extent`: columns, or entries.
 template <class Rows, class View>
-PackedRows pack_as(Rows rows, const View& view) {
-  PackedRows packed{std::move(rows), view.n_rows, view.n_columns, {}, {}, 0};
-  packed.squared_norms.reserve(view.n_rows);
-  packed.digests.reserve(view.n_rows);
+PackedRows pack_as(const View& view, std::int64_t extent, double bytes) {
+  PackedRows packed = allocating("packing the rows", bytes + 16.0 * view.n_rows, [&] {
+    PackedRows empty{Rows(view.n_rows, extent), view.n_rows, view.n_columns, {}, {}, 0};
+    empty.squared_norms.reserve(view.n_rows);
+    empty.digests.reserve(view.n_rows);
+    return empty;
+  });
   std::vector<Entry> room;
   Rows& target = std::get<Rows>(packed.rows);
   for (std::int64_t k = 0; k < view.n_rows; ++k) {
@@ -119,9 +124,10 @@ PackedRows pack_values_as(const Survey& found, const View& view) {
   // Repetitions and stored zeros must not decide the layout.
   if (dense_bytes <= sparse_bytes(found.n_stored) &&
       (!View::is_sparse || dense_bytes <= sparse_bytes(count_nonzeros(view))))
-    return pack_as(DenseRows<Cell>(view.n_rows, view.n_columns), view);
-  if (short_columns) return pack_as(SparseRows<Value, std::uint16_t>(view.n_rows, found.n_stored), view);
-  return pack_as(SparseRows<Value, std::uint32_t>(view.n_rows, found.n_stored), view);
+    return pack_as<DenseRows<Cell>>(view, view.n_columns, dense_bytes);
+  const double bytes = sparse_bytes(found.n_stored);
+  if (short_columns) return pack_as<SparseRows<Value, std::uint16_t>>(view, found.n_stored, bytes);
+  return pack_as<SparseRows<Value, std::uint32_t>>(view, found.n_stored, bytes);
 }
 
 inline PackedRows pack(const MatrixView& matrix) {

@@ -52,7 +52,7 @@ class SparseRows : public RowProducts<SparseRows<Value, Column>> {
 
   void append(std::span<const Entry> entries) {
     const auto length = static_cast<Length>(entries.size());
-    if (used_ + block_size(length) > capacity_) throw std::runtime_error("the data changed while they were read");
+    if (used_ + block_size(length) > capacity_) throw_changed();
     std::byte* block = blocks_.get() + used_;
     starts_.push_back(used_);
     used_ += block_size(length);

@@ -2,6 +2,9 @@
 //
 // The text is cut into chunks of whole lines, which threads parse independently and which are then put together.
 // Malformed text is refused with its position; nothing is skipped but blank lines, comments and query ids.
+//
+// The arrays are as large as the first pass over the text has counted, and the second fills them: the text must be
+// memory that nobody else writes to, never a mapped file.
 #pragma once
 
 #include <atomic>
@@ -12,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "dynmargin/data/memory.hpp"
 #include "dynmargin/text/libsvm_parser.hpp"
 
 namespace dynmargin {
@@ -50,10 +54,13 @@ class LibsvmText {
       n_colons += chunk.n_colons;
     }
     if (n_colons > static_cast<std::size_t>(std::numeric_limits<Index>::max())) throw IndexTooLarge{};
-    table_.labels = std::make_unique_for_overwrite<double[]>(n_lines);
-    table_.starts = std::make_unique_for_overwrite<Index[]>(n_lines + 1);
-    table_.columns = std::make_unique_for_overwrite<Index[]>(n_colons);
-    table_.values = std::make_unique_for_overwrite<double[]>(n_colons);
+    const double bytes = static_cast<double>(n_lines + n_colons) * (sizeof(double) + sizeof(Index));
+    allocating("parsing the text", bytes, [&] {
+      table_.labels = std::make_unique_for_overwrite<double[]>(n_lines);
+      table_.starts = std::make_unique_for_overwrite<Index[]>(n_lines + 1);
+      table_.columns = std::make_unique_for_overwrite<Index[]>(n_colons);
+      table_.values = std::make_unique_for_overwrite<double[]>(n_colons);
+    });
     table_.starts[0] = 0;
     give_places();
     for_each_chunk([this](Chunk& chunk) {
