@@ -6,7 +6,6 @@ stream for padding: in an archive of several streams, a damaged one would end th
 
 import bz2
 import lzma
-import mmap
 import os
 import sys
 import zlib
@@ -18,17 +17,47 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .dataset import DataError
+from .limits import require_unpacked, taking_memory
 
 Bytes = NDArray[np.uint8]
 
 STDIN = "-"
-SLICE_BYTES = 1 << 20
+SLICE_BYTES = 1 << 20  # read, and unpacked, at a time
+LARGEST_DICTIONARY = 1 << 30  # of xz; xz -9 needs 64 MB
 
 
-def _zstd() -> Any:
-    import zstandard
+class _Zstd:
+    """A stream of zstd with the interface of zlib's, whose output can be bounded."""
 
-    return zstandard.ZstdDecompressor().decompressobj()
+    def __init__(self) -> None:
+        import zstandard
+
+        self._stream = zstandard.ZstdDecompressor().decompressobj()
+        self.unconsumed_tail = b""
+
+    @property
+    def eof(self) -> bool:
+        return bool(self._stream.eof)
+
+    @property
+    def unused_data(self) -> bytes:
+        return bytes(self._stream.unused_data) + self.unconsumed_tail
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        """Decompress a little at a time: no block of 4 bytes becomes more than 128 KB."""
+        found, place = bytearray(), 0
+        while place < len(data) and len(found) < max_length and not self.eof:
+            found += self._stream.decompress(data[place : place + self.MORSEL])
+            place += self.MORSEL
+        self.unconsumed_tail = data[place:]
+        return bytes(found)
+
+    MORSEL = 1024  # makes at most 32 MB
+
+
+def _xz() -> lzma.LZMADecompressor:
+    """Start a stream of xz; archives say themselves how large a dictionary they need, and may say anything."""
+    return lzma.LZMADecompressor(format=lzma.FORMAT_XZ, memlimit=LARGEST_DICTIONARY)
 
 
 @dataclass(frozen=True)
@@ -44,8 +73,8 @@ class Compression:
 COMPRESSIONS = (
     Compression("gzip", b"\x1f\x8b", lambda: zlib.decompressobj(wbits=31), padded=True),
     Compression("bzip2", b"BZh", bz2.BZ2Decompressor, padded=False),
-    Compression("xz", b"\xfd7zXZ\x00", lambda: lzma.LZMADecompressor(format=lzma.FORMAT_XZ), padded=True),
-    Compression("zstd", b"\x28\xb5\x2f\xfd", _zstd, padded=False),
+    Compression("xz", b"\xfd7zXZ\x00", _xz, padded=True),
+    Compression("zstd", b"\x28\xb5\x2f\xfd", _Zstd, padded=False),
 )
 SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 
@@ -65,7 +94,10 @@ def without_compression(path: str) -> str:
 
 
 def contents(source: str | os.PathLike[str] | BinaryIO) -> Bytes:
-    """Return the decompressed bytes of a file, memory-mapped if it is not compressed; "-" is standard input."""
+    """Return the decompressed bytes of a file, in memory of our own; "-" is standard input.
+
+    Files are not mapped: others may shorten a mapped file, which ends the process, or write to it while it is parsed.
+    """
     name = name_of(source)
     try:
         packed = _raw(source)
@@ -79,34 +111,43 @@ def contents(source: str | os.PathLike[str] | BinaryIO) -> Bytes:
 
 def _raw(source: str | os.PathLike[str] | BinaryIO) -> Bytes:
     if not isinstance(source, str | os.PathLike):
-        return np.frombuffer(source.read(), dtype=np.uint8)
+        return np.frombuffer(bytes(source.read()), dtype=np.uint8)
     if os.fspath(source) == STDIN:
         return np.frombuffer(sys.stdin.buffer.read(), dtype=np.uint8)
-    with open(source, "rb") as file:
-        try:
-            return np.frombuffer(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), dtype=np.uint8)
-        except (ValueError, OSError):  # empty, or a pipe
-            return np.frombuffer(file.read(), dtype=np.uint8)
+    with open(source, "rb", buffering=0) as file:
+        size, filled = os.fstat(file.fileno()).st_size, 0
+        with taking_memory("the file", size):
+            content = np.empty(size, dtype=np.uint8)
+        while filled < size and (count := file.readinto(content.data[filled:])):
+            filled += count
+        rest = file.readall()  # of a pipe, or of a file that grows
+    return np.frombuffer(content[:filled].tobytes() + rest, dtype=np.uint8) if rest else content[:filled]
 
 
 def _unpack(packed: Bytes, compression: Compression, name: str) -> bytearray:
-    """Decompress one stream after the other to the last byte."""
+    """Decompress one stream after the other to the last byte, a bounded piece at a time."""
     unpacked, position = bytearray(), 0
     try:
         while position < len(packed):
-            stream = compression.decompressor()
+            stream, piece, hungry = compression.decompressor(), b"", True
             while not stream.eof:
-                if position == len(packed):
-                    raise DataError(f"the {compression.name} archive is truncated", name)
-                piece = packed[position : position + SLICE_BYTES].tobytes()
-                unpacked += stream.decompress(piece)
-                position += len(piece)
+                if hungry:
+                    if position == len(packed):
+                        raise DataError(f"the {compression.name} archive is truncated", name)
+                    piece = packed[position : position + SLICE_BYTES].tobytes()
+                    position += len(piece)
+                found = stream.decompress(piece, SLICE_BYTES)
+                piece = getattr(stream, "unconsumed_tail", b"")  # the others keep it themselves
+                hungry = len(found) < SLICE_BYTES
+                require_unpacked(len(unpacked) + len(found), position, name)
+                with taking_memory("unpacking the file", len(unpacked) + len(found)):
+                    unpacked += found
             position -= len(stream.unused_data)
             while compression.padded and position < len(packed) and packed[position] == 0:
                 position += 1
     except ImportError:
         raise DataError(f"{compression.name} needs another package: pip install dynmargin[zstd]", name) from None
-    except DataError:
+    except (DataError, MemoryError):
         raise
     except Exception as error:  # each library has its own
         raise DataError(f"the {compression.name} archive is damaged: {error}", name) from error
