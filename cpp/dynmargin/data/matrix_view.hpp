@@ -36,6 +36,11 @@ T load_once(const T* place) {
   return *static_cast<const volatile T*>(place);
 }
 
+// Whether 0 <= place < size.
+inline bool is_below(std::int64_t place, std::int64_t size) {
+  return static_cast<std::uint64_t>(place) < static_cast<std::uint64_t>(size);
+}
+
 [[noreturn]] inline void throw_changed() { throw std::runtime_error("the data changed while they were read"); }
 
 template <class Value>
@@ -52,18 +57,18 @@ struct DenseView {
 
   template <class F>
   void for_each_entry(std::int64_t row, F&& f) const {
-    for_each_cell(cells(row), [&](std::int64_t column, double value) {
+    for_each_cell(row, [&](std::int64_t column, double value) {
       if (value != 0) f(column, value);
     });
   }
 
   template <class F>
   void for_each_cell(std::int64_t row, F&& f) const {
-    for_each_cell(cells(row), f);
+    for_each_stored(cells(row), f);
   }
 
   template <class F>
-  void for_each_cell(Cells cells, F&& f) const {
+  void for_each_stored(Cells cells, F&& f) const {
     const Value* p = values + cells.row * row_stride;
     if (column_stride == 1)  // nearly always; several can be read at a time then
       for (std::int64_t j = 0; j < n_columns; ++j) f(j, static_cast<double>(p[j]));
@@ -95,21 +100,22 @@ struct CsrView {
 
   template <class F>
   void for_each_entry(std::int64_t row, F&& f) const {
-    for_each_cell(cells(row), f);
+    for_each_cell(row, f);
   }
 
   template <class F>
   void for_each_cell(std::int64_t row, F&& f) const {
-    for_each_cell(cells(row), f);
+    for_each_stored(cells(row), [&f, n = n_columns](std::int64_t column, double value) {
+      if (!is_below(column, n)) throw_changed();
+      f(column, value);
+    });
   }
 
+  // Any column may come: for those who do not use it as a place, or check it themselves.
   template <class F>
-  void for_each_cell(Cells cells, F&& f) const {
-    for (std::int64_t i = cells.begin, end = i + cells.size; i < end; ++i) {
-      const std::int64_t column = load_once(columns + i);
-      if (!has_column(column)) throw_changed();
-      f(column, static_cast<double>(values[i]));
-    }
+  void for_each_stored(Cells cells, F&& f) const {
+    for (std::int64_t i = cells.begin, end = i + cells.size; i < end; ++i)
+      f(static_cast<std::int64_t>(load_once(columns + i)), static_cast<double>(values[i]));
   }
 
   // Says what is wrong with the structure while it can still be said.
@@ -130,15 +136,11 @@ struct CsrView {
   }
 
  private:
-  bool has_column(std::int64_t column) const {
-    return static_cast<std::uint64_t>(column) < static_cast<std::uint64_t>(n_columns);
-  }
-
   [[noreturn]] void throw_bad_column() const {
     for (std::int64_t k = 0; k < n_rows; ++k) {
       const Cells row = cells(k);
       for (std::int64_t i = row.begin; i < row.begin + row.size; ++i)
-        if (const std::int64_t column = load_once(columns + i); !has_column(column))
+        if (const std::int64_t column = load_once(columns + i); !is_below(column, n_columns))
           throw std::invalid_argument("CSR matrix: column index " + std::to_string(column) + " in row " +
                                       std::to_string(k) + " is out of range for " + std::to_string(n_columns) +
                                       " columns");
@@ -190,13 +192,15 @@ std::span<const Entry> read_row(const View& view, std::int64_t row, std::vector<
   Entry* end = room.data();
   bool increasing = true;
   std::int64_t last = -1;
-  view.for_each_cell(cells, [&](std::int64_t column, double value) {
+  view.for_each_stored(cells, [&](std::int64_t column, double value) {
     increasing &= column > last;
     last = column;
     *end = {column, value};
     end += value != 0;
   });
   const std::size_t size = end - room.data();
+  const auto is_inside = [&](const Entry& e) { return is_below(e.column, view.n_columns); };
+  if (increasing ? last >= view.n_columns : !std::all_of(room.data(), end, is_inside)) throw_changed();
   if (increasing) return std::span(room).first(size);
   room.resize(std::max(room.size(), 2 * size));
   const std::span<Entry> entries =

@@ -34,7 +34,7 @@ Survey survey(const View& view) {
   Survey found;
   for (std::int64_t k = 0; k < view.n_rows; ++k) {
     std::int64_t cells = 0, nonzeros = 0, ones = 0, falls = 0, inexact = 0, last = -1;
-    view.for_each_cell(k, [&](std::int64_t column, double value) {  // counted without a branch
+    view.for_each_stored(view.cells(k), [&](std::int64_t column, double value) {  // counted without a branch
       ++cells;
       nonzeros += value != 0;
       ones += value == 1;
