@@ -69,11 +69,11 @@ def test_rows_that_are_in_order_are_not_copied(dense):
     assert Csr(X.data[:0], X.indices[:0], np.zeros(4, np.int64), (3, 2)).canonical().shape == (3, 2)
 
 
-def test_a_folder_is_mapped_and_never_overwritten(dense, tmp_path):
+def test_a_folder_is_read_and_never_overwritten(dense, tmp_path):
     path = str(tmp_path / "folder")
     write_dataset(Dataset(dense.csr(), dense.y, first_index=1), path, "folder")
     read = read_dataset(path)
-    assert isinstance(read.X.data, np.memmap)
+    assert not isinstance(read.X.data, np.memmap)  # see test_hostile_files.py
     assert read.first_index == 1
     assert as_matrix(read.X).n_rows == 20
     with pytest.raises(DataError, match="it already exists"):
@@ -154,7 +154,10 @@ def test_a_table_without_names_is_told_by_its_first_line(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a,b\n1,x\n2,y\n", "column 'b' holds string, not numbers"),
+        (
+            "a,b\n1,x\n2,y\n",
+            "column 'b' holds string, not numbers: if it is the label, name it by --label; else encode it",
+        ),
         ("a,b\n1,2\n,3\n", "column 'a' has no value in row 2"),
         ("a,b\n1,2\n3\n", "not readable as CSV"),
         ("a,a\n1,2\n", "several columns are called 'a'"),
@@ -169,6 +172,24 @@ def test_bad_tables_are_refused(text, message, tmp_path):
 def test_a_missing_label_is_named(tmp_path):
     with pytest.raises(DataError, match="the label 'b' is missing in row 2"):
         read_csv(tmp_path, "a,b\n1,x\n2,\n3,\n".replace("x", "1"), label="b")
+
+
+def test_a_label_that_is_no_label_is_named_with_its_row_and_column(tmp_path):
+    with pytest.raises(ValueError, match="the label of row 2 in column 'b' is inf"):
+        read_csv(tmp_path, "a,b\n1,1.5\n2,inf\n", label="b").labelled()
+    with pytest.raises(DataError, match=r"the label 'b' holds timestamp.*, neither numbers nor text"):
+        read_csv(tmp_path, "a,b\n1,2024-01-01 10:00:00\n", label="b")
+    with pytest.raises(DataError, match="column 'a' holds string, not numbers: encode it as numbers, or drop it"):
+        read_csv(tmp_path, "a,b\nx,1\n", label="b")
+
+
+@pytest.mark.parametrize("name", ["x.npz", "x/"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_columns_are_found_by_their_names_in_every_format(name, sparse, dense, tmp_path):
+    names = np.array(["a", "b", "c", "d"])
+    write_dataset(Dataset(dense.csr() if sparse else dense.X, dense.y, names), f"{tmp_path}/{name}")
+    read = read_dataset(f"{tmp_path}/{name}").aligned(np.array(["d", "a", "c"]))
+    np.testing.assert_array_equal(toarray(read.X), dense.X[:, [3, 0, 2]])
 
 
 def test_a_damaged_parquet_file_is_refused(tmp_path):

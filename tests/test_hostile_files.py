@@ -1,13 +1,37 @@
 """Whatever a file holds or becomes while it is read: a sentence, little memory, and no crash."""
 
+import bz2
+import gzip
 import io
+import itertools
+import json
+import lzma
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
 import zipfile
+from contextlib import contextmanager, suppress
+from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import zstandard
 
-from dynmargin import DataError
+from dynmargin import DataError, ModelFileError, _core, load, read_libsvm
+from dynmargin.cli import train
+from dynmargin.cli.main import main
+from dynmargin.cli.options import ending_on_signals
+from dynmargin.data.archives import contents
+from dynmargin.data.atomic import atomic_folder, atomic_write
+from dynmargin.data.dataset import Csr, Dataset
+from dynmargin.data.formats import read_dataset, write_dataset
 from dynmargin.data.npz import read_arrays
+from dynmargin.model import liblinear_file
+from dynmargin.problem.matrix import as_matrix
 
 
 def npy(array, **changed):
@@ -100,3 +124,434 @@ def test_two_arrays_of_the_same_name_are_refused():
         packed.writestr("a.npy", npy(2 * ONES))
     with pytest.raises(DataError, match="the array 'a' cannot be read: it is there twice"):
         read_arrays(np.frombuffer(file.getvalue(), dtype=np.uint8), "file", "a".__eq__)
+
+
+# Files and arrays that change while they are read. Under AddressSanitizer, where a single wrong access is fatal:
+#   CXXFLAGS="-fsanitize=address -g" pip install --no-build-isolation -e .
+#   LD_PRELOAD=$(gcc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 pytest tests/test_hostile_files.py
+
+
+@contextmanager
+def meanwhile(*steps):
+    """Take the steps in another thread, over and over."""
+    done = threading.Event()
+
+    def work():
+        for step in itertools.cycle(steps):
+            if done.is_set():
+                return
+            step()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def sparse(n_rows=20_000, n_columns=1000, per_row=10, index=np.int32):
+    rng = np.random.default_rng(0)
+    columns = rng.integers(0, n_columns, n_rows * per_row).astype(index)
+    return Csr(
+        rng.normal(size=len(columns)), columns, np.arange(n_rows + 1, dtype=index) * per_row, (n_rows, n_columns)
+    )
+
+
+CHANGES = {
+    "columns beyond the last": lambda X: X.indices.fill(2**31 - 1),
+    "negative columns": lambda X: X.indices.fill(-(2**31)),
+    "rows beyond the last value": lambda X: X.indptr[1:].fill(2**31 - 1),
+    "rows that end before they begin": lambda X: X.indptr[::2].fill(-(2**31)),
+    "one row with all values": lambda X: X.indptr.__setitem__(slice(1, None), len(X.data)),
+}
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_no_change_of_a_matrix_makes_the_core_leave_its_arrays(change, index):
+    X = sparse(index=index)
+    good = X.indices.copy(), X.indptr.copy()
+    n_rows, n_columns = X.shape
+    matrix, rng = as_matrix(X), np.random.default_rng(1)
+    problem = _core.Problem(np.where(rng.random(n_rows) < 0.5, 1, -1).astype(np.int8), 1.0, 1.0, 1.0)
+    joint = _core.JointProblem(rng.integers(1, 4, n_rows).astype(np.int32), 1.0, np.ones(3))
+    online = _core.OnlineState(n_columns, 1.0, True)
+    places, counts = np.arange(n_rows), np.ones(n_rows, dtype=np.int64)
+    calls = [
+        lambda: _core.pack(matrix),
+        lambda: problem.digest(matrix),
+        lambda: problem.margin_of_weights(matrix, np.ones(n_columns), 0.5),
+        lambda: problem.bound_of_counts(matrix, places, counts),
+        lambda: joint.margin_of_weights(matrix, np.ones((3, n_columns)), np.zeros(3)),
+        lambda: online.present(matrix, problem, None, 0.5),
+        lambda: as_matrix(X),
+    ]
+
+    def restore():
+        X.indices[:], X.indptr[:] = good
+
+    with meanwhile(lambda: change(X), restore):
+        for call in calls * 20:
+            with suppress(ValueError, RuntimeError):  # it may notice
+                call()
+    restore()
+    for call in calls:
+        call()
+
+
+def test_a_file_that_is_rewritten_while_it_is_read(tmp_path):
+    """Few long lines, then many short ones: what is counted in one must not be filled with the other."""
+    path = tmp_path / "data"
+    texts = [b"1 " + b"#" * 4000 + b"\n", b"1\n" * 2000, b"1" + b" 1:1" * 1000 + b"\n", b"1 1:1\n" * 600]
+    path.write_bytes(texts[0] * 100)
+
+    def rewrite(text):
+        with path.open("r+b") as file:
+            file.write(text * 100)
+            file.truncate()
+
+    with meanwhile(*(partial(rewrite, text) for text in texts)):
+        for _ in range(100):
+            with suppress(DataError):
+                read_libsvm(path)
+
+
+@pytest.mark.parametrize("name", ["data.txt", "data.npz", "data.csv", "folder/"])
+def test_a_file_that_is_shortened_after_it_was_read(name, tmp_path):
+    """A mapped one would end the process by SIGBUS."""
+    X = sparse()
+    y = np.arange(len(X.indptr) - 1) % 2.0
+    dense = np.tile(np.arange(100.0), (2000, 1))
+    dataset = Dataset(dense, y[:2000]) if name == "data.csv" else Dataset(X, y)
+    path = f"{tmp_path}/{name}"
+    write_dataset(dataset, path)
+    read = read_dataset(path, label="label")
+    for path in [path for path in tmp_path.rglob("*") if path.is_file()]:
+        os.truncate(path, 0)
+    _core.pack(as_matrix(read.X))
+    np.testing.assert_array_equal(read.y, dataset.y)
+
+
+def test_a_file_may_grow_or_shrink_while_it_is_read(tmp_path, monkeypatch):
+    path = tmp_path / "data"
+    path.write_bytes(b"1 1:1\n" * 10)
+    for size, rows in ((6, 10), (6000, 10), (0, 10)):  # what the system says about its size
+        monkeypatch.setattr("dynmargin.data.archives.os.fstat", lambda _, size=size: SimpleNamespace(st_size=size))
+        assert len(read_libsvm(path)[1]) == rows
+
+
+# Memory.
+
+LIMITED = """
+import io, resource, sys
+from dynmargin.data.formats import read_dataset
+from dynmargin.problem.matrix import as_matrix
+from dynmargin import _core
+if {path!r}.endswith((".csv", ".parquet")):
+    import pyarrow.csv, pyarrow.parquet
+    pyarrow.set_cpu_count(1), pyarrow.set_io_thread_count(1)
+    file = io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.csv.read_csv(io.BytesIO(b"a,b\\n1,2\\n")), file)
+    pyarrow.parquet.read_table(file)  # its threads are running from now on
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+limit = used + {megabytes} * 10**6
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+try:
+    _core.pack(as_matrix(read_dataset({path!r}).X))
+    print("read")
+except (ValueError, MemoryError) as error:
+    print(type(error).__name__, error)
+"""
+
+
+def read_limited(path, megabytes, **environment):
+    """Read and pack a file in a process that may take that much more memory than it has at the start."""
+    code = LIMITED.format(path=str(path), megabytes=megabytes)
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", **environment}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+needs_limits = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of memory are Linux's")
+
+PACKERS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".zst": zstandard.compress}
+
+
+def bomb(suffix, megabytes):
+    """Return a small file that unpacks to much: spaces, which are a valid text."""
+    piece = b"1 1:1" + b" " * (10**6 - 6) + b"\n"
+    if suffix in (".npz", ".npz of unknown"):
+        entries = {"X" if suffix == ".npz" else "other": npy(np.zeros(megabytes * 125_000))}
+        return archive(entries, zipfile.ZIP_DEFLATED).tobytes()
+    return PACKERS[suffix](piece * 10) * (megabytes // 10)  # several streams
+
+
+@needs_limits
+@pytest.mark.parametrize("suffix", [*PACKERS, ".npz"])
+def test_a_bomb_is_refused_before_it_fills_the_memory(suffix, tmp_path):
+    path = tmp_path / f"bomb{suffix}"
+    path.write_bytes(bomb(suffix, 300))
+    message = read_limited(path, 700)
+    assert re.search("^DataError .*it unpacks to more than .* set DYNMARGIN_MAX_UNPACKED", message)
+    message = read_limited(path, 200, DYNMARGIN_MAX_UNPACKED="50000000")
+    assert "it unpacks to more than 50 MB" in message
+
+
+@needs_limits
+def test_entries_of_an_archive_that_nobody_asked_for_take_no_memory(tmp_path):
+    content = np.frombuffer(bomb(".npz of unknown", 300), dtype=np.uint8)
+    path = tmp_path / "data.npz"
+    path.write_bytes(content.tobytes())
+    assert read_limited(path, 50).endswith(
+        "it holds neither X nor a whole CSR matrix: data, indices, indptr, shape is missing"
+    )
+
+
+def test_the_limit_can_be_set_and_is_a_number(tmp_path, monkeypatch):
+    path = tmp_path / "data.gz"
+    path.write_bytes(gzip.compress(b"1 1:1\n" * 1000))
+    monkeypatch.setenv("DYNMARGIN_MAX_UNPACKED", "6000")
+    assert len(read_dataset(str(path)).y) == 1000
+    monkeypatch.setenv("DYNMARGIN_MAX_UNPACKED", "5999")
+    with pytest.raises(
+        DataError, match="it unpacks to more than 6 kB; if it is to be trusted, set DYNMARGIN_MAX_UNPACKED"
+    ):
+        read_dataset(str(path))
+    for text in ("-1", "much"):
+        monkeypatch.setenv("DYNMARGIN_MAX_UNPACKED", text)
+        with pytest.raises(ValueError, match="must be a number of bytes"):
+            read_dataset(str(path))
+
+
+@needs_limits
+@pytest.mark.parametrize("name", ["data", "data.gz", "data.csv", "data.parquet", "data.npz", "folder/"])
+def test_too_little_memory_is_never_blamed_on_the_file(name, tmp_path):
+    rng = np.random.default_rng(0)
+    dataset = Dataset(rng.integers(1, 1000, size=(20_000, 50)).astype(np.float64), None)
+    write_dataset(dataset, f"{tmp_path}/{name}")
+    messages = {read_limited(tmp_path / name, megabytes) for megabytes in (3, 12)}
+    assert any(message.startswith("MemoryError") for message in messages)
+    for message in messages - {"read"}:
+        assert re.search(
+            r"^MemoryError there is not enough memory: .* takes .* [MG]B; .* is available; free some", message
+        )
+
+
+@needs_limits
+def test_the_core_says_how_much_memory_it_wanted(tmp_path):
+    write_dataset(Dataset(np.random.default_rng(0).random((40_000, 50)), None), f"{tmp_path}/folder/")
+    message = read_limited(tmp_path / "folder", 25)
+    assert message.startswith("MemoryError there is not enough memory: packing the rows takes 16.6 MB; ")
+
+
+# Numbers and names that cannot be.
+
+CSR = {"data": np.ones(2), "indices": np.array([0, 1]), "indptr": np.array([0, 1, 2]), "shape": np.array([2, 2])}
+TABLE = {"X": np.eye(2), "y": np.array([0, 1])}
+
+
+@pytest.mark.parametrize(
+    "arrays",
+    [
+        *({**CSR, "shape": shape} for shape in (np.array(2), np.array([2.0, np.inf]), np.array([2, 2, 2]))),
+        *({**CSR, "shape": np.array(shape)} for shape in ([2, -1], [-1, 2], [2**62, 2], ["2", "2"])),
+        {**CSR, "shape": np.array([2, 2**64 - 1], dtype=np.uint64)},
+        *({**CSR, "indices": np.array(indices)} for indices in ([0, 2**62], [0, -1], [0.0, 1.0], [[0, 1]], 7)),
+        *(
+            {**CSR, "indptr": np.array(starts)}
+            for starts in ([0, 2**62, 2], [0, 1, 2**62], [5, 1, 2], [0.0, 1, 2], 7, [])
+        ),
+        *({**CSR, "data": data} for data in (np.ones((2, 1)), np.array(1.0), np.array(["1", "2"]), np.ones(1))),
+        *({**CSR, "format": format} for format in (np.array(b"csc"), np.array([b"csr", b"csr"]), np.array(7))),
+        *({**TABLE, "X": X} for X in (np.array(1.0), np.ones(2), np.ones((2, 1, 1)), np.array([["1"], ["2"]]))),
+        *({**TABLE, "y": np.array(y)} for y in ([1], [[1, 2]], 1, [b"a", b"b"], [1j, 2j])),
+        *(
+            {**TABLE, "feature_names": np.array(names)}
+            for names in (["a"], ["a", "a"], [1, 2], [b"a", b"b"], "ab", [["a", "b"]])
+        ),
+    ],
+)
+def test_arrays_that_are_no_data_are_refused_in_a_sentence(arrays, tmp_path):
+    np.savez(tmp_path / "x.npz", **arrays)
+    with pytest.raises(DataError, match=r"x\.npz: .+"):
+        read_dataset(str(tmp_path / "x.npz"))
+
+
+HEADER = {"format": "dynmargin data", "version": 1, "labels": True, "layout": "csr", "columns": 2}
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "[" * 100_000,
+        '{"a":' * 100_000,
+        "1" * 5000,
+        '{"format": "dynmargin data", "version": 1e999}',
+        '{"format": "dynmargin data", "version": 1, "columns": 1e999, "layout": "csr"}',
+        *({**HEADER, "version": version} for version in ("1", None, [1], 2**70, True)),
+        *({**HEADER, "layout": layout} for layout in ("other", None, 1, [], {})),
+        *({**HEADER, "columns": columns} for columns in (-1, 1, "2", None, 2.5, [2], 2**63, 2**70, True)),
+        *({**HEADER, "labels": labels} for labels in (1, "yes", [], None)),
+        *({**HEADER, "first_index": first} for first in (2, -1, "1", 1.0, True, [])),
+        *({**HEADER, "feature_names": names} for names in (["a"], ["a", "a"], [1, 2], "ab", {}, [["a"], ["b"]], 7)),
+        *({**HEADER, "feature_names": ["a", name]} for name in ("\ud800", "b" * 10_000)),
+    ],
+    ids=lambda header: str(header)[-60:],
+)
+def test_a_folder_whose_header_is_nonsense_is_refused_in_a_sentence(header, tmp_path):
+    write_dataset(Dataset(Csr(*list(CSR.values())[:3], (2, 2)), np.array([0.0, 1.0])), f"{tmp_path}/d/")
+    (tmp_path / "d" / "header.json").write_text(header if isinstance(header, str) else json.dumps(header))
+    with pytest.raises(DataError, match=r"/d: .+"):
+        read_dataset(str(tmp_path / "d"))
+
+
+def test_an_array_of_a_folder_must_be_a_file(tmp_path):
+    write_dataset(Dataset(np.eye(2), None), f"{tmp_path}/d/")
+    (tmp_path / "d" / "X.npy").unlink()
+    (tmp_path / "d" / "X.npy").symlink_to("/dev/zero")
+    with pytest.raises(DataError, match=r"X\.npy is missing or damaged"):
+        read_dataset(str(tmp_path / "d"))
+
+
+LIBLINEAR = {
+    "solver_type": "L2R_LR",
+    "nr_class": "2",
+    "label": "1 -1",
+    "nr_feature": "2",
+    "bias": "1",
+    "w": "\n1\n2\n3",
+}
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        *({"nr_class": n} for n in ("0", "1", "-2", "1e9", "99999999999999999999", "9" * 5000, "two", "")),
+        *({"nr_feature": n} for n in ("-1", "3", "99999999999999999999", "nan", "")),
+        *({"bias": bias} for bias in ("nan", "inf", "-inf", "1e999", "much", "")),
+        *({"label": labels} for labels in ("1", "1 1", "1 2 3", "1 99999999999999999999", "1 " + "9" * 400, "a b", "")),
+        *({"w": weights} for weights in ("\n1\n2", "\n1\n2\nnan", "\n1\n2\ninf", "\n1\n2\nthree", "")),
+        {"bias": "1e300", "w": "\n1\n2\n1e300"},
+        *({name: None} for name in LIBLINEAR),
+    ],
+    ids=str,
+)
+def test_a_liblinear_model_that_is_nonsense_is_refused_in_a_sentence(changed, tmp_path):
+    fields = {name: text for name, text in {**LIBLINEAR, **changed}.items() if text is not None}
+    (tmp_path / "model").write_text("".join(f"{name} {text}\n".replace("w \n", "w\n") for name, text in fields.items()))
+    content = contents(tmp_path / "model")
+    with pytest.raises(ModelFileError, match=r"model .*is not a .*model"):
+        liblinear_file.parse(content, "model") if liblinear_file.is_model(content) else load(tmp_path / "model")
+
+
+def test_the_liblinear_model_itself_is_read(tmp_path):
+    text = "".join(f"{name} {text}\n".replace("w \n", "w\n") for name, text in LIBLINEAR.items())
+    model = liblinear_file.parse(np.frombuffer(text.encode(), dtype=np.uint8), "model")
+    assert (model.classes.tolist(), model.coef.tolist(), model.intercept.tolist()) == ([-1, 1], [[1, 2]], [3])
+
+
+def test_an_index_that_no_memory_is_enough_for_is_refused_before_training(tmp_path, monkeypatch, capsys):
+    (tmp_path / "data").write_text("1 1:1\n-1 2000000000:1\n")
+    dataset = read_dataset(str(tmp_path / "data"))
+    monkeypatch.setattr(_core, "available_memory", lambda: 1e11)
+    with pytest.raises(
+        MemoryError, match="training with 2000000000 features, as many as the largest index, takes 128 GB"
+    ):
+        train.require_room_for_weights(dataset)
+    monkeypatch.setattr(_core, "available_memory", lambda: 1e12)
+    train.require_room_for_weights(dataset)
+    assert capsys.readouterr().err == (
+        "dynmargin: the largest index makes 2000000000 features; training takes 128 GB of memory\n"
+    )
+
+
+# What is written.
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)])
+@pytest.mark.parametrize("writer", ["atomic_write", "atomic_folder"])
+@pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX")
+def test_a_signal_leaves_no_temporary_file_and_is_what_the_process_dies_of(writer, number, tmp_path):
+    code = f"""
+import time
+from dynmargin.cli.options import ending_on_signals
+from dynmargin.data.atomic import {writer}
+with ending_on_signals(), {writer}({str(tmp_path / "out")!r}):
+    print("writing", flush=True)
+    time.sleep(100)
+"""
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline() == b"writing\n"
+        assert len(list(tmp_path.iterdir())) == 1
+        process.send_signal(number)
+        assert process.wait() == -number
+    assert not list(tmp_path.iterdir())
+
+
+def test_signals_are_caught_by_the_command_line_only_and_given_back():
+    before = signal.getsignal(signal.SIGTERM)
+    with ending_on_signals():
+        assert signal.getsignal(signal.SIGTERM) != before
+    assert signal.getsignal(signal.SIGTERM) == before
+    with meanwhile(lambda: ending_on_signals().__enter__()):  # in a thread that may not set handlers
+        pass
+
+
+def test_a_signal_that_is_ignored_stays_ignored():
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        with ending_on_signals():
+            os.kill(os.getpid(), signal.SIGTERM)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+@pytest.mark.parametrize("writer", [atomic_write, atomic_folder])
+def test_what_fails_while_it_is_written_leaves_nothing(writer, tmp_path):
+    with pytest.raises(KeyboardInterrupt), writer(tmp_path / "out"):
+        raise KeyboardInterrupt
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere folders cannot be flushed")
+def test_every_file_of_a_folder_is_flushed_before_it_gets_its_name(tmp_path, monkeypatch):
+    flushed, fsync, rename = [], os.fsync, os.rename
+    monkeypatch.setattr(os, "fsync", lambda handle: (flushed.append(os.fstat(handle).st_ino), fsync(handle)))
+    monkeypatch.setattr(os, "rename", lambda *names: (flushed.append("renamed"), rename(*names)))
+    write_dataset(Dataset(np.eye(2), np.array([0, 1])), f"{tmp_path}/d/")
+    files = {path.stat().st_ino for path in (tmp_path / "d").iterdir()}
+    assert len(files) == 3
+    assert set(flushed[:3]) == files
+    assert flushed[3:] == [(tmp_path / "d").stat().st_ino, "renamed", tmp_path.stat().st_ino]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["train", "data", "weights", "--weights", "weights"],
+        ["train", "data", "./link", "--weights", "weights"],
+        ["train", "data", "data"],
+        ["train", "d", "d/labels.npy"],
+        ["predict", "data", "model.npz", "model.npz"],
+        ["predict", "d", "model.npz", "d/X.npy"],
+        ["convert", "model.npz", "model.npz"],
+        ["data", "convert", "data", "data"],
+        ["data", "convert", "d", "d/X.npy", "--to", "npz"],
+        ["compare", "data", "--csv", "data"],
+    ],
+    ids=" ".join,
+)
+def test_no_command_overwrites_what_it_reads(words, tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data").write_text("1 1:1\n-1 2:1\n")
+    (tmp_path / "weights").write_text("1\n1\n")
+    (tmp_path / "link").symlink_to("weights")
+    write_dataset(Dataset(np.eye(2), np.array([0, 1])), "d/")
+    assert main(["train", "-q", "data", "model.npz"]) == 0
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert main(words) == 3
+    assert "the output is the input; name another file" in capfd.readouterr().err
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before

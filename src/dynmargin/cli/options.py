@@ -2,8 +2,12 @@
 
 import argparse
 import math
+import os
+import signal
 import sys
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ..data import FORMATS
@@ -69,6 +73,43 @@ def notice(message: str) -> None:
     print(f"dynmargin: {message}", file=sys.stderr)
 
 
+class _Ended(BaseException):
+    """A signal asked us to end."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+@contextmanager
+def ending_on_signals() -> Iterator[None]:
+    """Clean up on SIGTERM and SIGHUP as after an error, then die of the signal: whoever sent it sees what was sent.
+
+    For a program, not for a library. A signal that is ignored (nohup) stays ignored, and so do further ones while
+    temporary files are removed.
+    """
+    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    caught = [number for name in names if signal.getsignal(number := getattr(signal, name)) == signal.SIG_DFL]
+    if threading.current_thread() is not threading.main_thread():  # only it may set handlers, and it gets the signals
+        caught = []
+
+    def end(number: int, _: object) -> None:
+        for one in caught:
+            signal.signal(one, signal.SIG_IGN)
+        raise _Ended(number)
+
+    try:
+        for number in caught:
+            signal.signal(number, end)
+        yield
+    except _Ended as ended:
+        signal.signal(ended.number, signal.SIG_DFL)
+        os.kill(os.getpid(), ended.number)
+    finally:
+        for number in caught:
+            signal.signal(number, signal.SIG_DFL)
+
+
 def read_data(arguments: argparse.Namespace, model: "LinearModel | None" = None) -> "Dataset":
     """Read the data; for a model as it saw them in training, with the same base of indices and the same columns."""
     from ..data.formats import read_dataset
@@ -97,9 +138,9 @@ def read_weights(path: str, n_rows: int) -> "NDArray[np.float64]":
     """Read the weights of the rows, one per line."""
     import numpy as np
 
-    with open(path, encoding="utf-8") as file:
-        words = file.read().split()
     try:
+        with open(path, encoding="utf-8") as file:
+            words = file.read().split()
         weights = np.array([float(word) for word in words])
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from ..problem.problems import Problem
     from ..training.checkpoint import Checkpoint
 
+BYTES_PER_FEATURE = 64  # at least: several vectors of weights, whatever the rows hold
+MANY_FEATURES = 1_000_000
+
 OPTIONS = (options.FITTING, options.WEIGHTS, options.READING, options.LABEL)
 
 
@@ -84,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
         return Training(arguments).validate()
     arguments.model = arguments.model or default_model(arguments.data)
     require_writable(arguments.model)
-    require_other_file(arguments.model, arguments.data)
+    require_other_file(arguments.model, arguments.data, arguments.weights)
     return Training(arguments).fit()
 
 
@@ -110,7 +113,25 @@ def read(arguments: argparse.Namespace) -> "Dataset":
         rows, columns = dataset.X.shape
         seconds = time.perf_counter() - began
         print(f"{name_of(arguments.data)}: {rows} rows, {columns} features, read in {seconds:.2f} s", file=sys.stderr)
+    require_room_for_weights(dataset)
     return dataset
+
+
+def require_room_for_weights(dataset: "Dataset") -> None:
+    """Refuse more features than there is memory for, and mention many that hardly any row has.
+
+    A single large index in a text is enough for that, perhaps a mistyped one.
+    """
+    from .. import _core
+    from ..data.dataset import Csr
+
+    if not isinstance(dataset.X, Csr):
+        return
+    columns, n_bytes = dataset.X.shape[1], BYTES_PER_FEATURE * dataset.X.shape[1]
+    if n_bytes > _core.available_memory():
+        raise MemoryError(_core.shortage(f"training with {columns} features, as many as the largest index,", n_bytes))
+    if columns > MANY_FEATURES and columns > 100 * len(dataset.X.data):
+        notice(f"the largest index makes {columns} features; training takes {_core.in_units(n_bytes)} of memory")
 
 
 def class_weights(classes: "NDArray[Any]", asked: dict[str, float]) -> "tuple[NDArray[np.float64], list[str]]":

@@ -18,11 +18,12 @@ from numpy.typing import NDArray
 
 from .dataset import DataError
 from .limits import require_unpacked, taking_memory
+from .npy import read_into
 
 Bytes = NDArray[np.uint8]
 
 STDIN = "-"
-SLICE_BYTES = 1 << 20  # read, and unpacked, at a time
+SLICE_BYTES = 1 << 20  # unpacked at a time
 LARGEST_DICTIONARY = 1 << 30  # of xz; xz -9 needs 64 MB
 
 
@@ -115,13 +116,12 @@ def _raw(source: str | os.PathLike[str] | BinaryIO) -> Bytes:
     if os.fspath(source) == STDIN:
         return np.frombuffer(sys.stdin.buffer.read(), dtype=np.uint8)
     with open(source, "rb", buffering=0) as file:
-        size, filled = os.fstat(file.fileno()).st_size, 0
+        size = os.fstat(file.fileno()).st_size
         with taking_memory("the file", size):
             content = np.empty(size, dtype=np.uint8)
-        while filled < size and (count := file.readinto(content.data[filled:])):
-            filled += count
-        rest = file.readall()  # of a pipe, or of a file that grows
-    return np.frombuffer(content[:filled].tobytes() + rest, dtype=np.uint8) if rest else content[:filled]
+            content = content[: read_into(content, file)]
+            rest = file.readall()  # of a pipe, or of a file that grows
+    return np.concatenate([content, np.frombuffer(rest, dtype=np.uint8)]) if rest else content
 
 
 def _unpack(packed: Bytes, compression: Compression, name: str) -> bytearray:
@@ -136,12 +136,12 @@ def _unpack(packed: Bytes, compression: Compression, name: str) -> bytearray:
                         raise DataError(f"the {compression.name} archive is truncated", name)
                     piece = packed[position : position + SLICE_BYTES].tobytes()
                     position += len(piece)
-                found = stream.decompress(piece, SLICE_BYTES)
+                with taking_memory("unpacking the file", len(unpacked) + 2 * SLICE_BYTES):
+                    found = stream.decompress(piece, SLICE_BYTES)
+                    require_unpacked(len(unpacked) + len(found), position, name)
+                    unpacked += found
                 piece = getattr(stream, "unconsumed_tail", b"")  # the others keep it themselves
                 hungry = len(found) < SLICE_BYTES
-                require_unpacked(len(unpacked) + len(found), position, name)
-                with taking_memory("unpacking the file", len(unpacked) + len(found)):
-                    unpacked += found
             position -= len(stream.unused_data)
             while compression.padded and position < len(packed) and packed[position] == 0:
                 position += 1

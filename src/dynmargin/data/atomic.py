@@ -1,8 +1,9 @@
-"""Files that are written as a whole or not at all."""
+"""Files and folders that are written as a whole or not at all."""
 
 import errno
 import io
 import os
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,7 +31,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         with target.open("wb") as file:
             yield file
         return
-    temporary = target.with_name(f".{target.name}.{os.urandom(8).hex()}")
+    temporary = _other_name(target)
     try:
         with temporary.open("xb") as file:
             yield file
@@ -39,6 +40,25 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         os.replace(temporary, target)
     except BaseException:
         temporary.unlink(missing_ok=True)
+        raise
+    _flush_folder(target.parent)
+
+
+@contextmanager
+def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Fill a new folder under a temporary name, flush its files to the disk, and rename it."""
+    require_writable(path)
+    target = Path(path)
+    temporary = _other_name(target)
+    try:
+        temporary.mkdir()
+        yield temporary
+        for file in temporary.iterdir():
+            _flush(file)
+        _flush_folder(temporary)
+        os.rename(temporary, target)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
         raise
     _flush_folder(target.parent)
 
@@ -58,20 +78,31 @@ def require_writable(path: str | os.PathLike[str]) -> None:
         raise PermissionError(errno.EACCES, "this folder is not writable", str(target.parent))
 
 
-def require_other_file(path: str | os.PathLike[str], *inputs: str | os.PathLike[str]) -> None:
-    """Refuse to overwrite a file that is read, under whatever name."""
+def require_other_file(path: str | os.PathLike[str], *inputs: str | os.PathLike[str] | None) -> None:
+    """Refuse to overwrite a file that is read, under whatever name, or one in a folder that is read."""
     if os.fspath(path) == STDOUT or not os.path.isfile(path):  # a terminal may be both
         return
+    places = (path, os.path.dirname(os.path.realpath(path)))
     for source in inputs:
-        if os.fspath(source) != STDOUT and os.path.exists(source) and os.path.samefile(path, source):
+        if source is None or os.fspath(source) == STDOUT or not os.path.exists(source):
+            continue
+        if any(os.path.samefile(place, source) for place in places):
             raise ValueError(f"{os.fspath(path)}: the output is the input; name another file")
+
+
+def _other_name(target: Path) -> Path:
+    """Return a name in the same folder that nobody else has."""
+    return target.with_name(f".{target.name}.{os.urandom(8).hex()}")
 
 
 def _flush_folder(folder: Path) -> None:
     """Make the new name survive a crash, where the system allows a folder to be flushed."""
-    if os.name != "posix":
-        return
-    handle = os.open(folder, os.O_RDONLY)
+    if os.name == "posix":
+        _flush(folder)
+
+
+def _flush(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
     try:
         os.fsync(handle)
     finally:

@@ -1,87 +1,95 @@
-"""Our binary form: a folder of .npy arrays that are memory-mapped when read, and a header in JSON.
+"""Our binary form: a folder of .npy arrays, and a header in JSON.
 
 ``header.json`` says what the folder holds; a dense table is ``X.npy``, a sparse one ``values.npy``, ``columns.npy`` and
-``starts.npy``, labels are ``labels.npy``. Values are not read before they are used: opening a folder takes hardly any
-time, and only the packed copy that training makes has to fit into memory.
+``starts.npy``, labels are ``labels.npy``. Nothing is parsed: opening a folder takes as long as copying it.
 """
 
 import json
 import os
-import shutil
+import stat
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .atomic import require_writable
-from .dataset import Csr, DataError, Dataset
+from .atomic import atomic_folder
+from .dataset import Csr, DataError, Dataset, as_names
+from .npy import DamagedArray, read_array
 from .npz import require_table
 
 HEADER = "header.json"
 FORMAT, VERSION = "dynmargin data", 1
+LAYOUTS = ("dense", "csr")
 
 
 def read(folder: str) -> Dataset:
-    """Map the arrays of a folder."""
+    """Read the arrays of a folder."""
     header = _header(folder)
     X: Csr | NDArray[Any]
-    if header.get("layout") == "dense":
+    if header["layout"] == "dense":
         X = require_table(_load(folder, "X"), folder)
     else:
         values, columns, starts = (_load(folder, name) for name in ("values", "columns", "starts"))
-        X = Csr(values, columns, starts, (len(starts) - 1, int(header.get("columns", 0))))
+        X = Csr(values, columns, starts, (starts.size - 1, header["columns"]))
     y = _load(folder, "labels") if header.get("labels") else None
-    names, first = header.get("feature_names"), header.get("first_index")
-    return Dataset(X, y, None if names is None else np.array(names, dtype=np.str_), first)
+    names = header.get("feature_names")
+    return Dataset(X, y, None if names is None else as_names(names, folder), header.get("first_index"))
 
 
 def write(dataset: Dataset, folder: str) -> None:
     """Write a new folder, which gets its name when it is complete."""
-    target = Path(folder)
-    if target.exists():
+    if Path(folder).exists():
         raise DataError("it already exists; remove it, or name another folder", folder)
-    require_writable(target)
-    temporary = target.with_name(f".{target.name}.{os.urandom(8).hex()}")
-    temporary.mkdir()
-    try:
-        header: dict[str, Any] = {"format": FORMAT, "version": VERSION, "labels": dataset.y is not None}
-        arrays: dict[str, Any] = {} if dataset.y is None else {"labels": dataset.y}
-        if isinstance(dataset.X, Csr):
-            header |= {"layout": "csr", "columns": dataset.X.shape[1]}
-            arrays |= {"values": dataset.X.data, "columns": dataset.X.indices, "starts": dataset.X.indptr}
-        else:
-            header["layout"] = "dense"
-            arrays["X"] = dataset.X
-        if dataset.feature_names is not None:
-            header["feature_names"] = dataset.feature_names.tolist()
-        if dataset.first_index is not None:
-            header["first_index"] = dataset.first_index
+    header: dict[str, Any] = {"format": FORMAT, "version": VERSION, "labels": dataset.y is not None}
+    arrays: dict[str, Any] = {} if dataset.y is None else {"labels": dataset.y}
+    if isinstance(dataset.X, Csr):
+        header |= {"layout": "csr", "columns": dataset.X.shape[1]}
+        arrays |= {"values": dataset.X.data, "columns": dataset.X.indices, "starts": dataset.X.indptr}
+    else:
+        header["layout"] = "dense"
+        arrays["X"] = dataset.X
+    if dataset.feature_names is not None:
+        header["feature_names"] = dataset.feature_names.tolist()
+    if dataset.first_index is not None:
+        header["first_index"] = dataset.first_index
+    with atomic_folder(folder) as place:
         for name, array in arrays.items():
-            np.save(temporary / f"{name}.npy", array, allow_pickle=False)
-        (temporary / HEADER).write_text(json.dumps(header, indent=1) + "\n", encoding="utf-8")
-        os.rename(temporary, target)
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
+            np.save(place / f"{name}.npy", array, allow_pickle=False)
+        (place / HEADER).write_text(json.dumps(header, indent=1) + "\n", encoding="utf-8")
 
 
 def _header(folder: str) -> dict[str, Any]:
+    """Read the header, and refuse what `read` does not expect in it."""
     try:
         header: dict[str, Any] = json.loads((Path(folder) / HEADER).read_text(encoding="utf-8"))
-        if header["format"] != FORMAT:
+        version = header["version"]
+        if header["format"] != FORMAT or type(version) is not int:
             raise KeyError
-        version = int(header["version"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise DataError(f"not a folder of dynmargin data: {HEADER} is missing or not ours", folder) from error
     if version > VERSION:
         raise DataError(f"its format is version {version}; this program reads versions up to {VERSION}", folder)
+    names, first = header.get("feature_names"), header.get("first_index")
+    for name, fits in {
+        "layout": header.setdefault("layout", "csr") in LAYOUTS,
+        "columns": type(header.setdefault("columns", 0)) is int,
+        "labels": isinstance(header.get("labels", False), bool),
+        "feature_names": names is None or (isinstance(names, list) and all(isinstance(one, str) for one in names)),
+        "first_index": first is None or (type(first) is int and first in (0, 1)),
+    }.items():
+        if not fits:
+            raise DataError(f"{name!r} in {HEADER} is {str(header[name])[:40]}, which cannot be", folder)
     return header
 
 
 def _load(folder: str, name: str) -> NDArray[Any]:
+    """Read an array whole. It is not mapped: whoever shortens a mapped file ends the process."""
     try:
-        array: NDArray[Any] = np.load(Path(folder) / f"{name}.npy", mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
+        with open(Path(folder) / f"{name}.npy", "rb", buffering=0) as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise DamagedArray("it is not a file")
+            return read_array(file, status.st_size)
+    except (OSError, DamagedArray) as error:
         raise DataError(f"{name}.npy is missing or damaged: {error}", folder) from error
-    return array

@@ -10,6 +10,7 @@ from ..problem.matrix import as_floats
 from ..problem.problems import distinct, require_two_classes
 
 ENTRIES_PER_BLOCK = 1 << 20  # of a sparse matrix, multiplied at a time
+LONGEST_NAME = 1000  # of a column: an array of text takes as much for every name as for the longest
 
 
 class DataError(ValueError):
@@ -30,6 +31,17 @@ class DataError(ValueError):
     def __str__(self) -> str:
         place = "" if self.line is None else f", line {self.line}, column {self.column}"
         return f"{self.path}{place}: {self.reason}"
+
+
+def as_names(names: list[str], path: str) -> NDArray[np.str_]:
+    """Return the names of columns as an array."""
+    if (longest := max(map(len, names), default=0)) > LONGEST_NAME:
+        raise DataError(f"a column has a name of {longest} characters; {LONGEST_NAME} are possible", path)
+    try:
+        "".join(names).encode()
+    except UnicodeEncodeError:
+        raise DataError("the name of a column holds characters that do not exist", path) from None
+    return np.array(names, dtype=np.str_)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,9 +102,18 @@ class Csr:
         """Return rows of that many columns; entries beyond them are dropped."""
         if self.shape[1] <= n_columns:
             return replace(self, shape=(self.shape[0], n_columns))
-        kept = self.indices < n_columns
+        return self._keep(self.indices < n_columns, self.indices, n_columns)
+
+    def take_columns(self, order: list[int]) -> "Csr":
+        """Return rows of these columns, in the order given."""
+        places = np.full(self.shape[1], -1, dtype=self.indices.dtype)
+        places[order] = np.arange(len(order))
+        indices = places[self.indices]
+        return self._keep(indices >= 0, indices, len(order))
+
+    def _keep(self, kept: NDArray[np.bool_], indices: NDArray[Any], n_columns: int) -> "Csr":
         indptr = np.concatenate([[0], np.cumsum(kept)])[self.indptr].astype(self.indptr.dtype)
-        return Csr(self.data[kept], self.indices[kept], indptr, (self.shape[0], n_columns))
+        return Csr(self.data[kept], indices[kept], indptr, (self.shape[0], n_columns))
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +152,8 @@ class Dataset:
             raise ValueError("there are no rows to train on")
         if y.dtype.kind == "f" and not np.isfinite(y).all():
             row = int(np.flatnonzero(~np.isfinite(y))[0])
-            raise ValueError(f"the label of row {row + 1} is {y[row]}, which is not a label")
+            column = "" if self.label_name is None else f" in column {self.label_name!r}"
+            raise ValueError(f"the label of row {row + 1}{column} is {y[row]}, which is not a label")
         classes = distinct(y)
         require_two_classes(classes)
         return classes, y
@@ -152,8 +174,9 @@ class Dataset:
         places = {name: j for j, name in enumerate(self.feature_names.tolist())}
         if missing := [name for name in names.tolist() if name not in places]:
             raise ValueError(f"the data have no column {missing[0]!r}, which the model needs")
-        assert not isinstance(self.X, Csr)  # what has names is a table
-        return replace(self, X=self.X[:, [places[name] for name in names.tolist()]], feature_names=names)
+        order = [places[name] for name in names.tolist()]
+        X = self.X.take_columns(order) if isinstance(self.X, Csr) else self.X[:, order]
+        return replace(self, X=X, feature_names=names)
 
     def csr(self) -> Csr:
         """Return the rows in sparse form, without the zeros of dense ones."""

@@ -10,6 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, cast
 
+import numpy as np
+
 from ..problem.matrix import as_matrix
 from . import Format, binary, libsvm, npz
 from .archives import contents, name_of, without_compression
@@ -56,19 +58,27 @@ def read_dataset(
 
 
 def _checked(dataset: Dataset, name: str) -> Dataset:
-    """Refuse arrays that do not form rows and labels."""
-    X, y = dataset.X, dataset.y
+    """Refuse arrays that do not form rows, labels and names."""
+    X, y, names = dataset.X, dataset.y, dataset.feature_names
     if isinstance(X, Csr):
         if not (X.indptr.ndim == X.indices.ndim == X.data.ndim == 1 and X.data.dtype.kind in "fiub"):
             raise DataError("the arrays of its CSR matrix are not one-dimensional numbers", name)
         if X.indptr.dtype.kind + X.indices.dtype.kind != "ii" or len(X.indptr) != X.shape[0] + 1:
             raise DataError("the row pointers of its CSR matrix do not fit its shape", name)
+        if not 0 <= X.shape[1] < 2**63:
+            raise DataError(f"its CSR matrix cannot have {X.shape[1]} columns", name)
         try:
             as_matrix(X)  # checks what the pointers and indices point to
         except ValueError as error:
             raise DataError(str(error), name) from error
     if y is not None and (y.shape != X.shape[:1] or y.dtype.kind not in "fiubU"):
         raise DataError(f"its labels are {y.shape} of {y.dtype}; one number or text per row is needed", name)
+    if names is not None:
+        if names.dtype.kind != "U" or names.shape != X.shape[1:]:
+            raise DataError(f"its feature_names are {names.shape} of {names.dtype}, not one text per column", name)
+        if len(distinct := np.unique(names)) < len(names):
+            twice = next(one for one in distinct.tolist() if np.count_nonzero(names == one) > 1)
+            raise DataError(f"several columns are called {twice!r}", name)
     return dataset
 
 

@@ -1,14 +1,19 @@
 """CSV and Parquet, read by pyarrow (``pip install dynmargin[tables]``)."""
 
+from collections import Counter
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .dataset import Csr, DataError, Dataset
+from .. import _core
+from .dataset import Csr, DataError, Dataset, as_names
+from .limits import require_unpacked, taking_memory
 
+NUMBERS = ("int", "uint", "float", "double", "halffloat", "half_float", "bool")  # how such types are called
 LABEL = "label"  # what the label's column is called in tables that we write
 MOST_CELLS = 2**31  # a larger sparse matrix does not belong in a table
+CELL_BYTES = 16  # of a number: in pyarrow's table, and in ours
 
 
 def parse_csv(
@@ -26,6 +31,8 @@ def parse_csv(
             read_options=csv.ReadOptions(autogenerate_column_names=headless),
             parse_options=csv.ParseOptions(delimiter=delimiter),
         )
+    except MemoryError as error:  # pyarrow's is both
+        raise MemoryError(_core.shortage("the table", CELL_BYTES * _cells(content, delimiter))) from error
     except pyarrow.ArrowException as error:
         raise DataError(f"not readable as CSV: {error}", name) from error
     return _dataset(table, name, label, features, named=not headless)
@@ -37,7 +44,13 @@ def parse_parquet(content: NDArray[np.uint8], name: str, label: str | None, feat
     from pyarrow import parquet
 
     try:
-        table = parquet.read_table(pyarrow.BufferReader(pyarrow.py_buffer(content)))
+        file = parquet.ParquetFile(pyarrow.BufferReader(pyarrow.py_buffer(content)))
+        n_bytes = CELL_BYTES * file.metadata.num_rows * file.metadata.num_columns
+        require_unpacked(n_bytes, len(content), name)
+        with taking_memory("the table", n_bytes):
+            table = file.read()
+    except (DataError, MemoryError):
+        raise
     except (pyarrow.ArrowException, OSError) as error:
         raise DataError(f"not readable as Parquet: {error}", name) from error
     return _dataset(table, name, label, features, named=True)
@@ -62,6 +75,12 @@ def _pyarrow(name: str) -> Any:
     return pyarrow
 
 
+def _cells(content: NDArray[np.uint8], delimiter: str) -> int:
+    """Count the fields of a table, at least."""
+    pieces = (content[begin : begin + (1 << 20)].tobytes() for begin in range(0, len(content), 1 << 20))
+    return sum(piece.count(delimiter.encode()) + piece.count(b"\n") for piece in pieces)
+
+
 def _is_number(field: str) -> bool:
     try:
         float(field)
@@ -73,7 +92,7 @@ def _is_number(field: str) -> bool:
 def _dataset(table: Any, name: str, label: str | None, features: int | None, named: bool) -> Dataset:
     names: list[str] = table.column_names
     if len(set(names)) < len(names):
-        twice = next(column for column in names if names.count(column) > 1)
+        twice = next(column for column, times in Counter(names).items() if times > 1)
         raise DataError(f"several columns are called {twice!r}", name)
     if features is not None:
         label = _label_if_there(names, label, features)
@@ -81,15 +100,16 @@ def _dataset(table: Any, name: str, label: str | None, features: int | None, nam
     others = [j for j in range(len(names)) if j != target]
     if not others:
         raise DataError("there is no column besides the label", name)
-    columns = [_numbers(table.column(j), names[j], name) for j in others]
+    columns = [_numbers(table.column(j), names[j], name, labelled=target is not None) for j in others]
     single = all(column.dtype == np.float32 for column in columns)
-    X = np.empty((table.num_rows, len(others)), dtype=np.float32 if single else np.float64)
+    with taking_memory("the table", CELL_BYTES * table.num_rows * len(others)):
+        X = np.empty((table.num_rows, len(others)), dtype=np.float32 if single else np.float64)
     for j, column in enumerate(columns):
         X[:, j] = column
     y = None if target is None else _labels(table.column(target), names[target], name)
     if not named:
         return Dataset(X, y)
-    feature_names = np.array([names[j] for j in others], dtype=np.str_)
+    feature_names = as_names([names[j] for j in others], name)
     return Dataset(X, y, feature_names, label_name=None if target is None else names[target])
 
 
@@ -119,10 +139,11 @@ def _find(names: list[str], label: str, name: str) -> int:
     return number - 1 if number > 0 else len(names) + number
 
 
-def _numbers(column: Any, title: str, name: str) -> NDArray[Any]:
+def _numbers(column: Any, title: str, name: str, labelled: bool) -> NDArray[Any]:
     kind = str(column.type)
-    if not (kind.startswith(("int", "uint", "float", "double", "halffloat")) or kind in ("bool", "half_float")):
-        raise DataError(f"column {title!r} holds {kind}, not numbers: encode it as numbers, or drop it", name)
+    if not kind.startswith(NUMBERS):
+        label = "" if labelled else "if it is the label, name it by --label; else "
+        raise DataError(f"column {title!r} holds {kind}, not numbers: {label}encode it as numbers, or drop it", name)
     if column.null_count:
         row = int(np.flatnonzero(column.is_null().to_numpy())[0]) + 1
         raise DataError(f"column {title!r} has no value in row {row}", name)
@@ -134,6 +155,8 @@ def _labels(column: Any, title: str, name: str) -> NDArray[Any]:
     if column.null_count:
         row = int(np.flatnonzero(column.is_null().to_numpy())[0]) + 1
         raise DataError(f"the label {title!r} is missing in row {row}", name)
+    if not str(column.type).startswith((*NUMBERS, "string", "large_string", "dictionary<values=string")):
+        raise DataError(f"the label {title!r} holds {column.type}, neither numbers nor text", name)
     labels = np.asarray(column.to_pylist() if "dictionary" in str(column.type) else column.to_numpy())
     return labels.astype(np.str_) if labels.dtype.kind in "OUS" else labels
 

@@ -54,23 +54,30 @@ def parse(content: NDArray[np.uint8], name: str) -> LinearModel:
         if solver.endswith(NOT_CLASSIFIERS) or any(word in solver for word in NOT_CLASSIFIERS):
             raise ModelFileError(f"{name}: {solver} is not a classifier")
         n_classes, n_features, bias = int(header["nr_class"]), int(header["nr_feature"]), float(header["bias"])
-        classes = np.array([int(label) for label in header["label"].split()], dtype=np.int64)
+        classes = np.array([float(int(label)) for label in header["label"].split()])
+        if not (np.abs(classes) <= 2**31).all() or len(set(classes.tolist())) < len(classes):
+            raise ValueError("its labels are not distinct whole numbers of 32 bits")
+        if not np.isfinite(bias):
+            raise ValueError("its bias is not finite")
         n_columns = 1 if n_classes == 2 and solver != JOINT else n_classes
         n_rows = n_features + (bias >= 0)
         weights = np.array([float(word) for word in body.split()])
-        if len(weights) != n_rows * n_columns or len(classes) != n_classes or n_classes < 2:
+        if len(classes) != n_classes or n_classes < 2 or n_features < 0:
+            raise ValueError(f"there are {len(classes)} labels for {n_classes} classes, and {n_features} features")
+        if len(weights) != n_rows * n_columns:
             raise ValueError(f"{n_rows} x {n_columns} weights are needed, there are {len(weights)}")
-        if not np.isfinite(weights).all():
+        W = weights.reshape(n_rows, n_columns).T
+        with np.errstate(over="ignore"):
+            intercept = W[:, -1] * bias if bias >= 0 else np.zeros(n_columns)
+        if not (np.isfinite(weights).all() and np.isfinite(intercept).all()):
             raise ValueError("a weight is not finite")
     except ModelFileError:
         raise
-    except (KeyError, ValueError) as error:
+    except KeyError as error:
+        raise ModelFileError(f"{name} is not a complete model of LIBLINEAR: it has no {error.args[0]}") from error
+    except (ValueError, OverflowError) as error:
         raise ModelFileError(f"{name} is not a complete model of LIBLINEAR: {error}") from error
-    W = weights.reshape(n_rows, n_columns).T
-    intercept = W[:, -1] * bias if bias >= 0 else np.zeros(n_columns)
     if n_columns == 1:
         classes = classes[::-1]
     coef = np.ascontiguousarray(W[:, :n_features])
-    return LinearModel(
-        classes.astype(np.float64), coef, intercept, max(0.0, bias), first_index=1, parameters={"solver_type": solver}
-    )
+    return LinearModel(classes, coef, intercept, max(0.0, bias), first_index=1, parameters={"solver_type": solver})
