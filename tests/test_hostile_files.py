@@ -347,6 +347,13 @@ def test_the_core_says_how_much_memory_it_wanted(tmp_path):
     assert message.startswith("MemoryError there is not enough memory: packing the rows takes 16.6 MB; ")
 
 
+def test_a_line_of_endless_columns_is_refused_before_it_is_parsed(tmp_path, monkeypatch):
+    (tmp_path / "x.csv").write_text("0" + ",0" * 2_000_000 + "\n1\n")
+    monkeypatch.setenv("DYNMARGIN_MAX_UNPACKED", "10000000000")
+    with pytest.raises(DataError, match=r"x\.csv: a table of 2000001 columns takes 20 GB of memory; use LIBSVM text"):
+        read_dataset(str(tmp_path / "x.csv"))
+
+
 # Numbers and names that cannot be.
 
 CSR = {"data": np.ones(2), "indices": np.array([0, 1]), "indptr": np.array([0, 1, 2]), "shape": np.array([2, 2])}

@@ -2,7 +2,7 @@
 
 for example:
   dynmargin data --data-dir FOLDER                    # which of the paper's data are here
-  dynmargin data convert a9a.xz a9a/                  # a folder that opens at once
+  dynmargin data convert a9a.xz a9a/                  # a folder, which needs no parsing
   dynmargin data convert covtype.csv.xz covtype.libsvm --label -1
 
 The format follows from the name: .csv, .tsv, .parquet, .npz, a name that ends with / for a folder, else LIBSVM text;

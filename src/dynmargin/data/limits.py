@@ -9,8 +9,9 @@ from .dataset import DataError
 
 MAX_UNPACKED = "DYNMARGIN_MAX_UNPACKED"  # an environment variable, in bytes
 
-# Text of numbers is compressed 3 to 20 times, one-hot tables 50 to 150 times (xz, 1 in 1000 a one); deflate's best is
-# 1032, and the others reach hundreds of thousands. What is small may be compressed as well as it likes.
+# Real data compress 2 to 15 times (a9a by xz 15, w8a 10, covertype 9, random digits 2), a table of zeros with 1 % ones
+# 77 to 120 times, bombs 1000 (gzip) to a million times. What is small may be compressed as well as it likes; a large
+# table that is emptier still is refused with a sentence that says how to have it read.
 LARGEST_RATIO, SMALL = 200, 256 << 20
 
 

@@ -8,12 +8,13 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .dataset import Csr, DataError, Dataset, as_names
-from .limits import require_unpacked, taking_memory
+from .limits import max_unpacked, require_unpacked, taking_memory
 
 NUMBERS = ("int", "uint", "float", "double", "halffloat", "half_float", "bool")  # how such types are called
 LABEL = "label"  # what the label's column is called in tables that we write
 MOST_CELLS = 2**31  # a larger sparse matrix does not belong in a table
 CELL_BYTES = 16  # of a number: in pyarrow's table, and in ours
+COLUMN_BYTES = 10_000  # that pyarrow takes for a column of CSV, whatever it holds (3 GB for 300,000 columns)
 
 
 def parse_csv(
@@ -24,6 +25,7 @@ def parse_csv(
     from pyarrow import csv
 
     first_line = bytes(content[: 1 << 20]).split(b"\n", 1)[0].decode(errors="replace")
+    _require_room_for_columns(content, name, delimiter)
     headless = all(_is_number(field) for field in first_line.split(delimiter))
     try:
         table = csv.read_csv(
@@ -73,6 +75,19 @@ def _pyarrow(name: str) -> Any:
     except ImportError:
         raise DataError("CSV and Parquet need another package: pip install dynmargin[tables]", name) from None
     return pyarrow
+
+
+def _require_room_for_columns(content: NDArray[np.uint8], name: str, delimiter: str) -> None:
+    """Refuse a first line of so many fields that their administration alone would fill the memory."""
+    columns = 1
+    for begin in range(0, len(content), 1 << 20):
+        line, end, _ = content[begin : begin + (1 << 20)].tobytes().partition(b"\n")
+        columns += line.count(delimiter.encode())
+        if end:
+            break
+    if COLUMN_BYTES * columns > max_unpacked():
+        size = _core.in_units(COLUMN_BYTES * columns)
+        raise DataError(f"a table of {columns} columns takes {size} of memory; use LIBSVM text, .npz or a folder", name)
 
 
 def _cells(content: NDArray[np.uint8], delimiter: str) -> int:
