@@ -64,7 +64,9 @@ def problem(random: Random):
 
 def estimator(random: Random, **parameters):
     """Make any algorithm, with a limit, so that no fit takes long."""
-    made = make(random.choice(list(ALGORITHMS)), epsilon=random.choice((0.3, 0.1, 0.03)), random_state=random.randrange(9))
+    made = make(
+        random.choice(list(ALGORITHMS)), epsilon=random.choice((0.3, 0.1, 0.03)), random_state=random.randrange(9)
+    )
     parameters |= {"max_time": 0.5, "n_jobs": random.choice((None, None, 2))}
     return made.set_params(**{key: value for key, value in parameters.items() if key in made.get_params()})
 
@@ -179,7 +181,8 @@ def soak(minutes: float, seed: int) -> int:
     began, seconds, sampled, samples = time.monotonic(), 60 * minutes, 0.0, []
     with tempfile.TemporaryDirectory() as folder:
         actions = {
-            action.__name__: action for action in (fit, joint, interrupted, callback, bad_input, cross_validation, stream)
+            action.__name__: action
+            for action in (fit, joint, interrupted, callback, bad_input, cross_validation, stream)
         } | {"files": lambda random: files(random, Path(folder))}
         weights = {"fit": 6, "cross_validation": 1}
         names = [name for name in actions for _ in range(weights.get(name, 2))]

@@ -14,7 +14,14 @@ from interrupts import ctrl_c_at
 from kills import kill_and_resume
 
 import dynmargin
-from dynmargin import CheckCallback, CheckpointError, DCDClassifier, MaxMarginClassifierCV, PDMClassifier
+from dynmargin import (
+    CheckCallback,
+    CheckpointError,
+    DCDClassifier,
+    MaxMarginClassifierCV,
+    NewtonClassifier,
+    PDMClassifier,
+)
 from dynmargin.training import checkpoint as module
 
 
@@ -234,6 +241,12 @@ def test_a_folder_that_disappears_does_not_end_the_training(breast_cancer, tmp_p
     classifier.set_callbacks(CheckCallback(lambda _: shutil.rmtree(folder, ignore_errors=True))).fit(X, y)
     assert classifier.certificate_.achieved
     assert "could not be written" in caplog.text
+
+
+def test_a_fit_that_never_began_leaves_no_file(breast_cancer, tmp_path):
+    with pytest.raises(ValueError, match="finite C"):
+        NewtonClassifier(C=np.inf, checkpoint=tmp_path / "run").fit(*breast_cancer)
+    assert os.listdir(tmp_path) == []
 
 
 def test_a_warm_start_has_no_checkpoint(breast_cancer, tmp_path):

@@ -42,6 +42,8 @@ def write_format_3(path, entries):
     """As format 1, with a manifest of the digests of all entries, and a section that nobody has to know."""
     raw = {}
     for name, array in entries.items():
+        if name == "manifest":  # that of the model before it was changed
+            continue
         file = io.BytesIO()
         np.lib.format.write_array(file, np.asarray(array), allow_pickle=False)
         raw[name] = file.getvalue()
@@ -98,7 +100,7 @@ def test_every_kind_is_confirmed_and_a_billionth_more_is_refused(trained, tmp_pa
         for i in range(len(entries[name])):
             # Published bounds are a few roundings from what the witnesses prove; a billionth is beyond that.
             forged = np.where(np.arange(len(entries[name])) == i, entries[name] * factor, entries[name])
-            np.savez(tmp_path / "forged.npz", **entries | {name: forged})
+            write_format_3(tmp_path / "forged.npz", entries | {name: forged})
             found = verify(tmp_path / "forged.npz", *arguments)
             assert found.returncode == 1
             assert found.stdout.count("NOT PROVEN") == 1

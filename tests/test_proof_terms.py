@@ -28,7 +28,7 @@ NONE = SparseCounts(np.empty(0, np.int64), np.empty(0, np.int64), (0,))
 
 
 def binary(C=math.inf, rho=0.0, loss="squared_hinge", free_bias=False):
-    return BinaryProblem(1, C, C, rho, loss, free_bias, negative=0)
+    return BinaryProblem(1, C, C, rho, loss, free_bias, classes=(0, 1))
 
 
 def joint(K, C=math.inf, rho=0.0):

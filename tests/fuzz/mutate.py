@@ -20,15 +20,68 @@ MOST_BYTES = 1 << 16  # of an input: what takes much memory must not owe it to i
 
 NUMBERS = (
     *("0", "-0", "1", "-1", "2", "0.1", "1e-3", "-2.5", "+3", "007", "1.", ".5", "nan", "inf", "-inf", "Infinity"),
-    *("1e308", "1e309", "-1e999", "5e-324", "1e-400", "1e99999999999999999999", "0x10", "1_0", "1,5", "--1", "1e", "e5"),
+    *(
+        "1e308",
+        "1e309",
+        "-1e999",
+        "5e-324",
+        "1e-400",
+        "1e99999999999999999999",
+        "0x10",
+        "1_0",
+        "1,5",
+        "--1",
+        "1e",
+        "e5",
+    ),
     *("127", "255", "256", "65536", "2147483647", "2147483648", "4294967295", "4294967296", "9007199254740993"),
     *("9223372036854775807", "9223372036854775808", "18446744073709551615", "18446744073709551616", "-2147483649"),
     *("-9223372036854775808", "9" * 400, "0." + "0" * 400 + "1", "3" * 30 + "." + "3" * 30),
 )
-WORDS = (*NUMBERS, "", " ", "\t", "\n", "\r\n", "\0", "#", ":", "1:", ":1", "qid:1", "qid:", "a", "é", "１", "w", "label", "{", "[")
-DTYPES = ("<f8", "<f4", ">f8", "<f2", "<i8", "<i4", ">i4", "<u8", "|u1", "|b1", "<c16", "<U3", "|S3", "|O", "<M8[s]", "|V4")
+WORDS = (
+    *NUMBERS,
+    "",
+    " ",
+    "\t",
+    "\n",
+    "\r\n",
+    "\0",
+    "#",
+    ":",
+    "1:",
+    ":1",
+    "qid:1",
+    "qid:",
+    "a",
+    "é",
+    "１",
+    "w",
+    "label",
+    "{",
+    "[",
+)
+DTYPES = (
+    "<f8",
+    "<f4",
+    ">f8",
+    "<f2",
+    "<i8",
+    "<i4",
+    ">i4",
+    "<u8",
+    "|u1",
+    "|b1",
+    "<c16",
+    "<U3",
+    "|S3",
+    "|O",
+    "<M8[s]",
+    "|V4",
+)
 INTEGERS = tuple(int(number) for number in NUMBERS if number.removeprefix("-").isdecimal() and len(number) < 25)
-FLOATS = tuple(float(number) for number in ("0", "-0.0", "1", "-1", "nan", "inf", "-inf", "1e308", "-1e308", "5e-324", "1e200"))
+FLOATS = tuple(
+    float(number) for number in ("0", "-0.0", "1", "-1", "nan", "inf", "-inf", "1e308", "-1e308", "5e-324", "1e200")
+)
 
 
 def mutate(data: bytes, random: Random) -> bytes:
@@ -50,7 +103,9 @@ def mutate_bytes(data: bytes, random: Random) -> bytes:
         case 2:
             middle *= random.choice((2, 3, 50))
         case 3:
-            middle = random.choice((b"\0", b"\xff", b"\x80", struct.pack("<q", random.choice(INTEGERS) % 2**63))) + middle
+            middle = (
+                random.choice((b"\0", b"\xff", b"\x80", struct.pack("<q", random.choice(INTEGERS) % 2**63))) + middle
+            )
         case _:
             return data[:begin]
     return data[:begin] + middle + data[begin + length :]
@@ -122,7 +177,9 @@ def mutate_archive(data: bytes, random: Random) -> bytes:
             other = random.choice(list(entries))
             entries[name], entries[other] = entries[other], entries[name]
         case 2:
-            entries[random.choice(("x.npy", "format.npy", "X.npy", "../y.npy", "", "é.npy", name.upper()))] = entries.pop(name)
+            entries[random.choice(("x.npy", "format.npy", "X.npy", "../y.npy", "", "é.npy", name.upper()))] = (
+                entries.pop(name)
+            )
         case 3:
             entries[name] = mutate_bytes(entries[name], random)
         case _:
@@ -165,7 +222,9 @@ def _other_header(content: bytes, array: np.ndarray, random: Random) -> bytes:
             shape[random.randrange(len(shape))] = random.choice(INTEGERS)
             header["shape"] = tuple(shape)
         case _:
-            header["shape"] = random.choice(((), (0,), (1,), (0, 0), (2, 3), (-1,), (1 << 62, 8), (array.size, 1), (1, array.size)))
+            header["shape"] = random.choice(
+                ((), (0,), (1,), (0, 0), (2, 3), (-1,), (1 << 62, 8), (array.size, 1), (1, array.size))
+            )
     text = repr(header) if random.random() < 0.95 else "(" * 300
     text = text.encode("latin1", "replace")
     text += b" " * (-(len(text) + 11) % 64) + b"\n"
@@ -222,5 +281,7 @@ def mutate_json(content: bytes, random: Random) -> bytes:
         case 1:
             value[random.choice(list(value))] = value[key]
         case _:
-            value[key] = random.choice((None, True, -1, 0, 1, 1e308, float("nan"), 2**64, 10**30, "", "x", [], [1], ["a", "b"], {}, "\ud800"))
+            value[key] = random.choice(
+                (None, True, -1, 0, 1, 1e308, float("nan"), 2**64, 10**30, "", "x", [], [1], ["a", "b"], {}, "\ud800")
+            )
     return json.dumps(value).encode()

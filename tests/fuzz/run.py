@@ -31,7 +31,9 @@ def where(error: BaseException) -> str:
     return f"{type(error).__name__} in {Path(frame.filename).name}:{frame.lineno} {words}".strip()
 
 
-def search(name: str, seconds: float, seed: int, folder: Path, most: int | None = None, replay: Path | None = None) -> int:
+def search(
+    name: str, seconds: float, seed: int, folder: Path, most: int | None = None, replay: Path | None = None
+) -> int:
     """Try one input after the other in this process; return how many broken promises there are."""
     from .targets import TARGETS, scratch
 
@@ -73,18 +75,30 @@ def search(name: str, seconds: float, seed: int, folder: Path, most: int | None 
                 (folder / f"{name}-{len(found)}").write_bytes(data)
         signal.alarm(0)
         elapsed = time.monotonic() - begin
-        print(f"{name}: {tried} inputs in {elapsed:.1f} s, {tried / elapsed:.0f} per second, {len(found)} findings", flush=True)
+        print(
+            f"{name}: {tried} inputs in {elapsed:.1f} s, {tried / elapsed:.0f} per second, {len(found)} findings",
+            flush=True,
+        )
     return len(found)
 
 
-def guarded(name: str, seconds: float, seed: int, folder: Path, most: int | None = None, replay: Path | None = None) -> int:
+def guarded(
+    name: str, seconds: float, seed: int, folder: Path, most: int | None = None, replay: Path | None = None
+) -> int:
     """Search in a process of its own; return 0 if nothing was found, and keep the input that ended it otherwise."""
     folder.mkdir(parents=True, exist_ok=True)
     trying = folder / "trying"
     trying.write_bytes(bytes(LENGTH_BYTES + MOST_BYTES))
     package = __package__ or "fuzz"
     root = Path(__file__).parents[len(package.split("."))]
-    words = [name, str(seconds), str(seed), str(folder.resolve()), str(most or 0), str(replay.resolve() if replay else "")]
+    words = [
+        name,
+        str(seconds),
+        str(seed),
+        str(folder.resolve()),
+        str(most or 0),
+        str(replay.resolve() if replay else ""),
+    ]
     code = subprocess.run([sys.executable, "-m", f"{package}.run", *words], cwd=root).returncode
     if code not in (0, 1):
         content = trying.read_bytes()

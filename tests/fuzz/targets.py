@@ -101,7 +101,12 @@ Y = np.arange(12) % 3
 
 def _models() -> list[dynmargin.LinearModel]:
     found = []
-    for y, parameters in ((Y == 1, {}), (Y, {}), (Y, {"multi_class": "joint"}), (np.array(["a", "b"])[Y % 2], {"C": 10.0})):
+    for y, parameters in (
+        (Y == 1, {}),
+        (Y, {}),
+        (Y, {"multi_class": "joint"}),
+        (np.array(["a", "b"])[Y % 2], {"C": 10.0}),
+    ):
         with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             path = Path(folder) / "model.npz"
@@ -151,7 +156,9 @@ def _require_true(model: dynmargin.LinearModel, y: np.ndarray) -> None:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 fitted = dynmargin.PDMClassifier(0.01, random_state=0, **parameters).fit(X, y_known)
-            _known.extend((c.problem, c.margin, c.upper_bound, len(set(y_known.tolist()))) for c in fitted.certificates_)
+            _known.extend(
+                (c.problem, c.margin, c.upper_bound, len(set(y_known.tolist()))) for c in fitted.certificates_
+            )
     for certificate in model.certificates:
         assert certificate.margin <= certificate.upper_bound
         for problem, margin, upper_bound, n_classes in _known:
@@ -266,7 +273,9 @@ def check_arrays(data: bytes, _: Path) -> None:
     """Fit and verify arrays of any structure; which estimator is told by their bytes."""
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
-            arrays = {key: archive[key] for key in archive.files if archive.zip.getinfo(key + ".npy").file_size < 1 << 16}
+            arrays = {
+                key: archive[key] for key in archive.files if archive.zip.getinfo(key + ".npy").file_size < 1 << 16
+            }
     except Exception:
         return
     rows, y = _hostile_rows(arrays), arrays.get("y", Y)

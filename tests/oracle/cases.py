@@ -187,7 +187,7 @@ class Draw:
         free = kind == "free intercept"
         hinge = kind == "hinge" or (free and math.isfinite(C) and self.chance(0.5))
         loss = "hinge" if hinge else "squared_hinge"
-        return BinaryProblem(1, C, other, 0.0 if free else self.rho(), loss, free, negative=0)
+        return BinaryProblem(1, C, other, 0.0 if free else self.rho(), loss, free, classes=(0, 1))
 
     # -- witnesses
 

@@ -17,7 +17,7 @@ def check_online(seed):
     draw = Draw(seed)
     m, d = int(draw.random.integers(1, 30)), int(draw.random.integers(1, 5))
     C = math.inf if draw.chance(0.3) else draw.power(-20, 20)
-    problem = BinaryProblem(1, C, C, draw.one_of(0.0, 1.0, draw.power(-20, 20)), negative=0)
+    problem = BinaryProblem(1, C, C, draw.one_of(0.0, 1.0, draw.power(-20, 20)), classes=(0, 1))
     X = draw.table(m, d, draw.chance(0.4))
     X = draw.matrix(X if X.dtype == np.float32 else np.clip(X, -1e90, 1e90))
     y = draw.random.integers(0, 2, size=m)

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from . import streams
-from .options import DONE, EXIT_CODES, FAILED, INTERRUPTED, UNHEARD
+from .options import DONE, EXIT_CODES, FAILED, INTERRUPTED, UNHEARD, ending_on_signals
 
 COMMANDS = {  # a module each
     "train": "train a model and prove how good it is",
@@ -80,7 +80,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     arguments = argparse.Namespace(code=UNHEARD)  # until the command knows better
     try:
-        run(words, arguments)
+        with ending_on_signals():
+            run(words, arguments)
         return int(arguments.code)
     except BrokenPipeError:  # whoever read our output has had enough
         return int(arguments.code)

@@ -161,6 +161,8 @@ class Checkpoint:
             arrays: Arrays = dict(self.stored)  # of jobs that have not begun again yet
             for key, job in self.jobs.items():
                 arrays |= {f"{key}/{name}": array for name, array in _arrays_of(job).items()}
+            if not arrays:  # nothing has begun: there is nothing to continue from
+                return
             header = {"parameters": self.parameters, "data": self.data, "seed": self.seed}
             try:
                 with atomic_write(self.path) as file:

@@ -15,6 +15,7 @@ from .. import _core
 from ..certificate.certificate import Certificate
 from ..problem.packed import PackedProblem
 from ..problem.problems import Problem, Weights, label_text
+from .checkpoint import CheckpointError
 from .request import Request
 from .result import Check, Result
 from .threads import run_in_threads
@@ -132,7 +133,11 @@ def run_jobs(
     if checkpoint is None and min(request.n_jobs, len(jobs)) <= 1:
         return [run(place, request) for place in range(len(jobs))]
     # In threads Ctrl-C ends runs between two slices, where a snapshot can be taken, and nowhere else.
-    results = run_in_threads(run, len(jobs), request)
-    if checkpoint is not None:
-        checkpoint.write()
-    return results
+    try:
+        return run_in_threads(run, len(jobs), request)
+    except CheckpointError:
+        checkpoint = None  # what is there belongs to another fit
+        raise
+    finally:
+        if checkpoint is not None:
+            checkpoint.write()

@@ -263,7 +263,7 @@ class Trend:
 
     def record(self, check: Check, gap: float, seconds: float) -> None:
         """Take note of a check; `gap` is the one that the run has to close, `seconds` the time it has had for it."""
-        self.far = check.margin < OUT_OF_SIGHT * check.upper_bound
+        self.far = 0 <= check.margin < OUT_OF_SIGHT * check.upper_bound  # a hard margin may be negative for long
         self.passes, fallen = check.passes, 1 - (FAR_FRACTION if self.far else STALL_FRACTION)
         if gap < fallen * self.best_gap:
             self.best_gap, self.passes_moved = gap, check.passes
