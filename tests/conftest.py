@@ -1,13 +1,6 @@
 import os
 import signal
 
-# A shell ignores SIGINT in what it starts in its background, and every child inherits that. Tests press Ctrl-C; a
-# handler set here is also the default one again in the programs that they start.
-signal.signal(signal.SIGINT, signal.default_int_handler)
-signal.signal(signal.SIGTERM, signal.SIG_DFL)
-if hasattr(signal, "pthread_sigmask"):  # blocked signals are inherited as well
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
-
 os.environ.setdefault(
     "SCIPY_ARRAY_API", "1"
 )  # before scipy is loaded: scikit-learn skips its array API check without it
@@ -22,6 +15,13 @@ from sklearn.preprocessing import StandardScaler
 
 from dynmargin import PDMClassifier
 
+# A shell ignores SIGINT in what it starts in its background, and every child inherits that. Tests press Ctrl-C; a
+# handler set here is also the default one again in the programs that they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGTERM, signal.SIG_DFL)
+if hasattr(signal, "pthread_sigmask"):  # blocked signals are inherited as well
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
+
 settings.register_profile("dynmargin", deadline=None, derandomize=True)
 settings.load_profile("dynmargin")
 
@@ -30,6 +30,13 @@ def pytest_addoption(parser):
     parser.addoption(
         "--overwrite", action="store_true", help="write the golden results of the present code; see test_golden.py"
     )
+
+
+def pytest_collection_modifyitems(items):
+    if os.environ.get("DYNMARGIN_SANITIZED"):
+        for item in items:
+            if item.get_closest_marker("unsanitized"):
+                item.add_marker(pytest.mark.skip(reason="makes no sense under a sanitizer"))
 
 
 @pytest.fixture(scope="session")

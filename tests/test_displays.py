@@ -3,7 +3,7 @@
 import matplotlib
 import numpy as np
 import pytest
-from estimators import CLASSIFIERS
+from estimators import CLASSIFIERS, sklearn_version
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
@@ -134,6 +134,7 @@ def test_what_cannot_be_drawn_of_rows_that_passed_by_is_said_in_words(breast_can
         ConvergenceDisplay.from_estimator(classifier)
 
 
+@pytest.mark.skipif(sklearn_version < (1, 7), reason="scikit-learn shows its own picture of an estimator alone")
 def test_a_notebook_shows_the_certificate(breast_cancer, digits):
     X, y = breast_cancer
     classifier = PDMClassifier(random_state=0)

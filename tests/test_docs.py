@@ -26,7 +26,12 @@ def test_the_code_of_a_page_runs(page, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     names = {}
     for block in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), flags=re.DOTALL):
-        exec(compile(block, str(page), "exec"), names)
+        try:
+            exec(compile(block, str(page), "exec"), names)
+        except ModuleNotFoundError as error:
+            if error.name != "sklearn.callback":
+                raise
+            pytest.skip("scikit-learn has callbacks from 1.9 on")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from estimators import sklearn_version
 from sklearn.base import BaseEstimator
 
 import dynmargin
@@ -60,7 +61,7 @@ def test_sample_weights_are_checked():
     options = {"dtype": np.float64, "ensure_non_negative": True}
     np.testing.assert_array_equal(check([1, 2], X, **options), [1.0, 2.0])
     for wrong in ([1.0, -1.0], [1.0], [1.0, np.nan], "text"):
-        with pytest.raises(ValueError, match="sample_weight|Negative|could not convert"):
+        with pytest.raises(ValueError, match=r"sample_weight|Negative|could not convert"):
             check(wrong, X, **options)
 
 
@@ -75,6 +76,7 @@ def test_the_first_call_of_partial_fit_sets_the_classes():
         check(estimator, [1, 3])
 
 
+@pytest.mark.skipif(sklearn_version < (1, 7), reason="not used before 1.7")
 def test_the_picture_in_a_notebook_can_be_extended():
     """classifiers/base.py: `_html_repr` returns the parameters as HTML, and `_repr_mimebundle_` shows it."""
     classifier = dynmargin.PDMClassifier(0.1).fit([[0.0], [1.0]], [0, 1])
