@@ -227,6 +227,11 @@ def test_text_labels(digits):
     assert classifier.certificate_.verify(X, digits[1][:300]).verdict == "other data"
 
 
+def test_labels_that_are_dates(digits):
+    X, y = digits[0][:300], np.datetime64("2026-01-01", "ns") + digits[1][:300].astype("timedelta64[D]")
+    assert joint().fit(X, y).certificate_.verify(X, y)
+
+
 def test_a_label_that_is_no_class_is_other_data(digits):
     X, y = digits[0][:300], digits[1][:300]
     weight = np.where(np.arange(300) % 10 == 0, 0.0, 1.0)

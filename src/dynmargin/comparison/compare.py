@@ -21,7 +21,7 @@ from ..certificate.weights import certify_weights
 from ..classifiers.watch import visible_log
 from ..model.linear_model import labels_of, scores_of
 from ..problem.matrix import as_matrix
-from ..problem.problems import BinaryProblem, Problem, require_two_classes
+from ..problem.problems import BinaryProblem, Problem, as_labels, require_two_classes
 from ..training.request import logger
 from ..training.result import Check
 from . import rendering
@@ -244,7 +244,7 @@ class Contest:
         """Train another library, each class against the rest in turn, and prove what its weights are worth."""
         peer.prepare(self.X, self.C)
         solutions, certificates, seconds, matrix = [], [], 0.0, as_matrix(self.X)
-        labels = tuple(self.classes.tolist())
+        labels = as_labels(self.classes)
         for label in self.classes[1:] if len(self.classes) == 2 else self.classes:
             problem = BinaryProblem(label, self.C, self.C, 1.0, classes=labels)  # as our estimators state it
             sides = problem.sides(self.y, None)

@@ -13,6 +13,7 @@ from ..certificate.certificate import Certificate, Verification, state, unproven
 from ..data.archives import contents, name_of
 from ..data.dataset import DataError
 from ..problem.matrix import as_floats, as_matrix
+from ..problem.problems import as_labels
 from .model_file import ModelFileError, parse, write
 
 
@@ -192,7 +193,7 @@ class LinearModel(Predictor):
         weights = np.vstack([certificate.weights for certificate in self.certificates])
         intercept = np.hstack([certificate.intercept for certificate in self.certificates])
         labels = [label for certificate in self.certificates for label in certificate.problem.labels]
-        classes = self.classes.tolist()
+        classes = list(as_labels(self.classes))
         same = labels == (classes[1:] if len(self.coef) == 1 else classes)
         same &= all(list(certificate.problem.classes) == classes for certificate in self.certificates)
         return same and np.array_equal(weights, self.coef) and np.array_equal(intercept, self.intercept)

@@ -18,10 +18,15 @@ Sides = NDArray[np.signedinteger[Any]]
 
 def label_text(label: Any) -> str:
     """Write a label as users write it: whole numbers without a point; what a terminal would act on is escaped."""
-    value = label.item() if isinstance(label, np.generic) else label
+    value = label.item() if isinstance(label, np.number | np.bool_ | np.str_) else label
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return str(int(value))
     return text if (text := str(value)).isprintable() else ascii(text)
+
+
+def as_labels(classes: NDArray[Any]) -> tuple[Any, ...]:
+    """Return labels one by one, as Python's own numbers and text; other types, such as dates, stay NumPy's."""
+    return tuple(classes.tolist() if classes.dtype.kind in "fiubUO" else classes)
 
 
 @dataclass(frozen=True)
@@ -214,13 +219,13 @@ def state_problems(
     """State what is to be solved; against the rest, a class weight counts for its own class only, as in LIBLINEAR."""
     costs = [float(cost) for cost in C * class_weights]
     if joint and len(classes) > 2:
-        return [JointProblem(tuple(classes.tolist()), tuple(costs), rho)]
+        return [JointProblem(as_labels(classes), tuple(costs), rho)]
     shared: dict[str, Any] = {
         "rho": 0.0 if free_bias else rho,
         "loss": loss if np.isfinite(C) else "squared_hinge",  # without slacks both losses are the same
         "free_bias": free_bias,
     }
-    shared["classes"] = tuple(classes.tolist())
+    shared["classes"] = as_labels(classes)
     if len(classes) == 2:
         return [BinaryProblem(classes[1], costs[1], costs[0], **shared)]
     return [BinaryProblem(label, cost, C, **shared) for label, cost in zip(classes, costs, strict=True)]
