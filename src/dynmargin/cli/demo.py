@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     print(f"  margin                       {certificate.margin:.6f}   proven by its weights")
     print(f"  no classifier has more than  {certificate.upper_bound:.6f}   proven by its {len(ours.support_)} counts")
     print(f"  the margin is within {certificate.gap:.3%} of the best possible; {epsilon:.1%} was asked for")
-    print(f"  verified from the data: {certificate.verify(X, y)}\n")
+    print(f"  verified from the data: {certificate.verify(X, y).verdict}\n")
 
     theirs = LinearSVC(C=1.0, tol=1e-8, max_iter=1_000_000, dual=True, random_state=0).fit(X, y)
     agreement = np.mean(ours.predict(X) == theirs.predict(X))
