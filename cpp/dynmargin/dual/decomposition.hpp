@@ -86,8 +86,9 @@ class Decomposition {
     s(accuracy_, random_, active_, state_, bounds_, iterations_, visits_, pacing_);
     s.fixed(score_);
     s.fixed(optimal_for_);
-    require_intact(!active_.empty());
-    for (const std::uint32_t k : active_) require_intact(problem_->has_row(k));
+    require_intact(accuracy_ > 0 && accuracy_ <= 2 && !active_.empty());
+    for (std::size_t i = 0; i < active_.size(); ++i)
+      require_intact(problem_->has_row(active_[i]) && (i == 0 || active_[i] > active_[i - 1]));
   }
 
   // How often a row has been in a working set, on average.

@@ -9,7 +9,9 @@
 // lists whose length is known keep it, and members have to be rows that take part.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstring>
 #include <deque>
 #include <optional>

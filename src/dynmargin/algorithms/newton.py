@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..problem.packed import PackedProblem
-from ..training.request import Request
+from ..training.request import LARGEST_COUNT, Request
 from ..training.result import Result
 from ..training.run import Refinement, train
 
@@ -111,12 +111,13 @@ class NewtonTrainer:
     def restore(self, snapshot: NDArray[np.uint8]) -> None:
         """Continue from a snapshot."""
         numbers = snapshot[: 6 * 8].view(np.float64)
-        if len(numbers) != 6:
+        counts = numbers[1:4]
+        if len(numbers) != 6 or not (0 < numbers[0] <= 1 and ((counts >= 0) & (counts <= LARGEST_COUNT)).all()):
             raise ValueError("the snapshot of the run is damaged, or of another run")
         self.price = float(numbers[0])
         self._begin_at(self.point.w())
         self.point.restore(np.ascontiguousarray(snapshot[6 * 8 :]))
-        self.steps_left, self.full_passes, self.updates = (int(number) for number in numbers[1:4])
+        self.steps_left, self.full_passes, self.updates = (int(count) for count in counts)
         self.best_margin, self.best_upper_bound = (float(number) for number in numbers[4:])
 
     def support(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

@@ -12,34 +12,36 @@ import hashlib
 import json
 import logging
 import os
+import struct
+import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
-from typing import Any, Protocol
+from typing import Any, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ..certificate.certificate import certificate_type
+from ..certificate.certificate import certify
 from ..certificate.counts import SparseCounts
 from ..data.archives import contents
 from ..data.atomic import atomic_write, require_writable
-from ..data.dataset import DataError
 from ..data.npz import read_arrays
 from ..problem.packed import PackedProblem
 from ..problem.problems import Weights
-from .result import UNFINISHED, Check, Result
+from .result import UNFINISHED, Check, Result, StopReason
 from .trainer import Trainer
 
 FORMAT, VERSION = "dynmargin checkpoint", 1
 COST = 0.02  # of the time of a fit that snapshots may take
 
 Arrays = dict[str, NDArray[Any]]
-_NUMBERS = ("margin", "upper_bound", "directional_margin", "epsilon", "data_digest", "rows_digest", "witness_digest")
-_FIGURES = ("stop_reason", "passes", "updates", "R", "beta", "dual_scale", "algorithm")
+_FIGURES = ("stop_reason", "passes", "updates", "beta", "dual_scale", "algorithm")
+# What damaged files end in.
+_MISFITS = (KeyError, ValueError, TypeError, IndexError, OverflowError, AttributeError, RecursionError)
 
 
 class Resumable(Protocol):
@@ -78,7 +80,7 @@ class Stage:
 
 
 @dataclass
-class Job:
+class Progress:
     """What is known of one problem: the result, or the stages so far."""
 
     stages: list[Stage] = field(default_factory=list)
@@ -105,8 +107,9 @@ class Checkpoint:
         self.seed: int | None = None  # of the fit that the file belongs to
         self.parameters = {name: _written(value) for name, value in parameters.items()}
         self.parameters["version of dynmargin"] = version("dynmargin")
+        self.parameters["machine"] = f"{sys.byteorder} endian, {struct.calcsize('P')} bytes"  # snapshots are its memory
         self.data: str | None = None
-        self.jobs: dict[str, Job] = {}
+        self.jobs: dict[str, Progress] = {}
         self.stored: Arrays = {}
         self.lock = threading.Lock()
         if os.path.exists(path):
@@ -128,7 +131,7 @@ class Checkpoint:
         """Make the training on a problem continue from what the file has of it."""
 
         def kept(problem: PackedProblem, request: Any) -> Result:
-            snapshots = Snapshots(self, problem)
+            snapshots = Snapshots(self, problem, request.epsilon)
             if snapshots.job.result is not None:
                 return snapshots.job.result
             result = train(problem, replace(request, snapshots=snapshots))
@@ -139,18 +142,18 @@ class Checkpoint:
 
         return kept
 
-    def job(self, problem: PackedProblem) -> Job:
+    def progress(self, problem: PackedProblem, epsilon: float) -> Progress:
         """Return what is known of a problem."""
         stated = problem.problem
         identity = (problem.index, problem.digests, stated.numbers(), [_written(label) for label in stated.labels])
         key = hashlib.sha256(repr(identity).encode()).hexdigest()
         with self.lock:
             names = [name for name in self.stored if name.startswith(key)]
-            job = self.jobs.setdefault(key, Job())
+            job = self.jobs.setdefault(key, Progress())
             try:
-                _restore(job, {name.removeprefix(f"{key}/"): self.stored[name] for name in names}, problem)
-            except (KeyError, ValueError, TypeError, IndexError, OverflowError, AttributeError) as error:
-                raise self._damaged() from error
+                _restore(job, {name.removeprefix(f"{key}/"): self.stored[name] for name in names}, problem, epsilon)
+            except _MISFITS as error:
+                raise self.damaged() from error
             for name in names:
                 del self.stored[name]
         return job
@@ -174,11 +177,11 @@ class Checkpoint:
                         header=_text(header),
                         **{f"jobs/{name}": array for name, array in arrays.items()},
                     )
-            except OSError as error:
+            except (OSError, MemoryError) as error:
                 logging.getLogger("dynmargin").warning(
                     "the checkpoint %s could not be written (%s); training goes on, and the file is as it was before",
                     os.fspath(self.path),
-                    error.strerror or error,
+                    getattr(error, "strerror", None) or error,
                 )
 
     def _read(self) -> None:
@@ -188,10 +191,10 @@ class Checkpoint:
             header = json.loads(arrays["header"].item()) if known and number <= VERSION else {}
             parameters = dict(header.get("parameters", {}))
             self.data, self.seed = header.get("data"), header.get("seed")
-        except (DataError, KeyError, ValueError, TypeError, AttributeError, RecursionError) as error:
-            raise self._damaged() from error
-        if not known:
-            raise self._damaged()
+        except _MISFITS as error:
+            raise self.damaged() from error
+        if not (known and isinstance(self.data, str | None) and isinstance(self.seed, int | None)):
+            raise self.damaged()
         if number > VERSION:
             raise CheckpointError(f"{os.fspath(self.path)} was written by a newer dynmargin; upgrade it")
         for name in sorted(parameters.keys() | self.parameters.keys()):
@@ -206,7 +209,8 @@ class Checkpoint:
             "another file"
         )
 
-    def _damaged(self) -> CheckpointError:
+    def damaged(self) -> CheckpointError:
+        """Return the error that says so."""
         return CheckpointError(
             f"{os.fspath(self.path)} is not a checkpoint, or it is damaged. Remove it to begin anew, or name another "
             "file"
@@ -216,23 +220,23 @@ class Checkpoint:
 class Snapshots:
     """The stages of one job, and when the next snapshot is due."""
 
-    def __init__(self, checkpoint: Checkpoint, problem: PackedProblem) -> None:
+    def __init__(self, checkpoint: Checkpoint, problem: PackedProblem, epsilon: float) -> None:
         self.checkpoint = checkpoint
-        self.job = checkpoint.job(problem)
+        self.job = checkpoint.progress(problem, epsilon)
         self.number = -1  # of the stage that is running
         self.due = time.perf_counter() + checkpoint.every
 
     def begin(self, run: Resumable) -> Result | None:
         """Begin the next stage where it was left; return its result if it was over."""
         self.number += 1
-        if self.number == len(self.job.stages):
+        if self.number >= len(self.job.stages):
             return None
         stage = self.job.stages[self.number]
         try:
             run.trainer.restore(stage.state)
             run.restore(stage.numbers)
-        except (KeyError, ValueError, TypeError) as error:
-            raise self.checkpoint._damaged() from error
+        except _MISFITS as error:
+            raise self.checkpoint.damaged() from error
         return stage.result
 
     def keep(self, run: Resumable) -> None:
@@ -262,7 +266,7 @@ def _text(value: Any) -> NDArray[np.str_]:
     return np.array(json.dumps(value))
 
 
-def _arrays_of(job: Job) -> Arrays:
+def _arrays_of(job: Progress) -> Arrays:
     """Return a job as plain arrays."""
     if job.result is not None:
         return _arrays_of_result(job.result, "result/")
@@ -277,10 +281,9 @@ def _arrays_of(job: Job) -> Arrays:
 def _arrays_of_result(result: Result, prefix: str) -> Arrays:
     certificate = result.certificate
     figures = {name: getattr(result, name) for name in _FIGURES}
-    numbers = {name: getattr(certificate, name) for name in _NUMBERS}
     history = [list(check) for check in result.history]
     return {
-        f"{prefix}figures": _text([figures, numbers, history]),
+        f"{prefix}figures": _text([figures, certificate.directional_margin, history]),
         f"{prefix}weights": certificate.weights,
         f"{prefix}intercept": np.asarray(certificate.intercept),
         f"{prefix}count_rows": certificate.counts.indices,
@@ -288,25 +291,34 @@ def _arrays_of_result(result: Result, prefix: str) -> Arrays:
     }
 
 
-def _restore(job: Job, arrays: Arrays, problem: PackedProblem) -> None:
+def _restore(job: Progress, arrays: Arrays, problem: PackedProblem, epsilon: float) -> None:
     """Bring back what a file holds of a job."""
     if "result/figures" in arrays:
-        job.result = _result(arrays, "result/", problem)
+        job.result = _result(arrays, "result/", problem, epsilon)
         return
     while (prefix := f"{len(job.stages)}/") + "state" in arrays:
-        result = _result(arrays, f"{prefix}result/", problem) if f"{prefix}result/figures" in arrays else None
+        over = f"{prefix}result/figures" in arrays
+        result = _result(arrays, f"{prefix}result/", problem, epsilon) if over else None
         job.stages.append(Stage(arrays[f"{prefix}state"], json.loads(arrays[f"{prefix}numbers"].item()), result))
 
 
-def _result(arrays: Arrays, prefix: str, problem: PackedProblem) -> Result:
-    figures, numbers, history = json.loads(arrays[f"{prefix}figures"].item())
-    rows, stated = problem.matrix.n_rows, problem.problem
-    weights, intercept = arrays[f"{prefix}weights"], arrays[f"{prefix}intercept"]
-    certificate = certificate_type(stated)(
-        **numbers,
-        weights=weights,
-        intercept=intercept if stated.joint else float(intercept),
-        counts=SparseCounts(arrays[f"{prefix}count_rows"], arrays[f"{prefix}count_values"], stated.counts_shape(rows)),
-        problem=stated,
+def _result(arrays: Arrays, prefix: str, problem: PackedProblem, epsilon: float) -> Result:
+    """Bring back a result; its bounds are proven again, whoever wrote the file."""
+    figures, directional_margin, history = json.loads(arrays[f"{prefix}figures"].item())
+    n_rows, stated, intercept = problem.matrix.n_rows, problem.problem, arrays[f"{prefix}intercept"]
+    counts = SparseCounts(arrays[f"{prefix}count_rows"], arrays[f"{prefix}count_values"], stated.counts_shape(n_rows))
+    certificate = certify(
+        problem.matrix,
+        stated,
+        problem.core,
+        problem.digests,
+        arrays[f"{prefix}weights"],
+        intercept if stated.joint else float(intercept),
+        counts,
+        epsilon=epsilon,
+        directional_margin=directional_margin,
     )
-    return Result(certificate, history=[Check(*check) for check in history], **figures)
+    reason = figures["stop_reason"]
+    if reason not in get_args(StopReason) or (reason == "certificate" and not certificate.achieved):
+        raise ValueError("a stop reason that is not known, or not true")
+    return Result(certificate, history=[Check(*check) for check in history], R=problem.R, **figures)

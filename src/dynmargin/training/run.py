@@ -105,6 +105,7 @@ class Run:
         self.history: list[Check] = []
         self.certificate: Certificate | None = None
         self.asked: StopReason | None = None  # by whoever watches
+        self.renewal_due = False  # made with the next slice, so that a run that ends at a check can continue from it
 
     def advance(self) -> StopReason | None:
         """Train for a slice; return the reason to stop, if there is one."""
@@ -113,11 +114,13 @@ class Run:
         left = 0.0 if interrupted else request.deadline - time.perf_counter()
         if left <= 0 and trainer.updates > 0:
             return "interrupted" if interrupted else "max_time"
+        if self.renewal_due:
+            trainer.renew()
+            self.renewal_due = False
         match trainer.advance(max(0.0, min(SLICE_SECONDS, left)), request.max_updates):
             case _core.Event.check_due:
                 reason = self.check()
-                if reason is None and self.asked is None:
-                    trainer.renew()
+                self.renewal_due = reason is None
                 return reason
             case _core.Event.bound_met:
                 return self.prove()
@@ -228,6 +231,7 @@ class Run:
             "history": list(self.history),
             "trend": self.trend.numbers(),
             "warned": self.warned,
+            "renewal_due": self.renewal_due,
             "accuracy": None if self.refine is None else self.refine.accuracy,
         }
 
@@ -237,7 +241,7 @@ class Run:
         self.started, self.began = now - of_fit, now - of_run
         self.history = [Check(*check) for check in numbers["history"]]
         self.trend.restore(numbers["trend"])
-        self.warned = bool(numbers["warned"])
+        self.warned, self.renewal_due = bool(numbers["warned"]), bool(numbers["renewal_due"])
         if self.refine is not None:
             self.refine.accuracy = float(numbers["accuracy"])
 
