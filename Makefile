@@ -83,9 +83,9 @@ LIBRARIES_address := asan ubsan stdc++
 LIBRARIES_thread := tsan stdc++
 LIBRARIES_quick := $(LIBRARIES_address)
 # Python's own allocations at exit are no leaks of ours. A report ends the run.
-export ASAN_OPTIONS ?= detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=8192
+export ASAN_OPTIONS ?= detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=8192:quarantine_size_mb=16
 export UBSAN_OPTIONS ?= print_stacktrace=1:halt_on_error=1
-export TSAN_OPTIONS ?= exitcode=66:halt_on_error=1:suppressions=$(CURDIR)/tests/thread-sanitizer.txt
+export TSAN_OPTIONS ?= exitcode=66:halt_on_error=1
 sanitized = DYNMARGIN_SANITIZED=$(1) PYTHONPATH="$(CURDIR)/$(VENV)/sanitized-$(1)" \
   LD_PRELOAD="$(foreach library,$(LIBRARIES_$(1)),$(shell $(CXX) -print-file-name=lib$(library).so))" $(BIN)/python -m pytest
 

@@ -121,6 +121,7 @@ def test_ctrl_c_twice_leaves_a_fit_in_threads(endless):
     assert not [thread for thread in threading.enumerate() if thread.name.startswith("dynmargin")]
 
 
+@pytest.mark.unsanitized
 def test_max_time_is_shared_by_the_classes_in_threads(endless):
     X, y = endless
     with pytest.warns(ConvergenceWarning, match="3 of 3 classes fell short, class . most: max_time"):
