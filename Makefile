@@ -92,7 +92,7 @@ sanitized = DYNMARGIN_SANITIZED=$(1) PYTHONPATH="$(CURDIR)/$(VENV)/sanitized-$(1
 # What runs threads: several problems at a time, folds, callbacks, the parser.
 THREADED := tests/test_threads.py tests/test_cv.py tests/test_watching.py tests/test_libsvm.py tests/test_joint.py
 # The arrays and files of strangers, and the inner loops of every algorithm.
-SHORT := tests/test_core_input.py tests/test_fuzz.py tests/test_dual_reference.py tests/test_joint_reference.py
+SHORT := tests/test_core_input.py tests/test_dual_reference.py tests/test_fuzz.py -k "core_input or dual_reference or text or arrays"
 
 sanitize: sanitize-address sanitize-thread
 
