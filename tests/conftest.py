@@ -22,6 +22,11 @@ signal.signal(signal.SIGTERM, signal.SIG_DFL)
 if hasattr(signal, "pthread_sigmask"):  # blocked signals are inherited as well
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
 
+# Neither do bars and tables depend on the terminal that the tests run in.
+os.environ["TERM"] = "xterm"
+for name in ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR"):
+    os.environ.pop(name, None)
+
 settings.register_profile("dynmargin", deadline=None, derandomize=True)
 settings.load_profile("dynmargin")
 
