@@ -22,7 +22,7 @@ signal.signal(signal.SIGTERM, signal.SIG_DFL)
 if hasattr(signal, "pthread_sigmask"):  # blocked signals are inherited as well
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
 
-# Neither do bars and tables depend on the terminal that the tests run in.
+# Bars and tables must not depend on the terminal that the tests are started from, either.
 os.environ["TERM"] = "xterm"
 for name in ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR"):
     os.environ.pop(name, None)

@@ -6,9 +6,9 @@ import matplotlib
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from estimators import sklearn_version
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from estimators import sklearn_version
 from interrupts import assert_usable, ctrl_c_at
 from reference.joint import joint_patterns
 from reference.optimum import best_joint_margin
