@@ -499,7 +499,7 @@ def test_a_model_refuses_rows_of_another_width(stored):
 
 def test_long_sparse_data_are_scored_in_blocks(monkeypatch, stored, rng):
     model = parse(as_bytes(stored), "model.npz")
-    X = sp.random_array((200, 5), density=0.5, rng=rng, format="csr")
+    X = sp.random(200, 5, density=0.5, random_state=rng, format="csr")
     expected = X @ model.coef.T + model.intercept
     rows = Csr(X.data, X.indices, X.indptr, X.shape)
     for entries in (1, 7, 100):

@@ -50,7 +50,7 @@ def test_many_rows_begin_on_a_subset(rng):
 
 
 def test_many_columns_take_conjugate_gradients(rng):
-    X = sp.random_array((300, 5000), density=0.01, rng=rng, format="csr")
+    X = sp.random(300, 5000, density=0.01, random_state=rng, format="csr")
     y = rng.integers(0, 2, 300)
     classifier = NewtonClassifier(1e-6, C=10.0, random_state=0).fit(X, y)
     assert classifier.certificate_.achieved
