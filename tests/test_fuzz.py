@@ -4,7 +4,7 @@ import pytest
 from fuzz.run import guarded
 from fuzz.targets import TARGETS
 
-INPUTS = {"text": 3000, "model": 400, "liblinear": 3000, "folder": 800, "npz": 800, "arrays": 400}  # 2 to 4 s each
+INPUTS = {"text": 3000, "model": 400, "liblinear": 3000, "folder": 800, "npz": 800, "arrays": 400}
 
 
 @pytest.mark.parametrize("name", TARGETS)
