@@ -188,7 +188,8 @@ def test_the_guide_explains_every_reason_to_stop():
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_source_files_that_a_page_names_exist(page):
-    sources = [path for folder in ("src", "cpp", "tests", "benchmarks") for path in (ROOT / folder).rglob("*.?p*")]
+    folders = ("src", "cpp", "tests", "tools", "benchmarks")
+    sources = [path for folder in folders for path in (ROOT / folder).rglob("*.*p*")]
     for name in re.findall(r"`([\w/]+\.(?:hpp|cpp|py))`", page.read_text(encoding="utf-8")):
         assert any(path.as_posix().endswith(f"/{name}") for path in sources), name
 

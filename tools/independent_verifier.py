@@ -1,11 +1,10 @@
 """Check the certificates of a dynmargin model without dynmargin, without NumPy and without any rounding.
 
     python tools/independent_verifier.py MODEL.npz DATA [--weights FILE] [--label COLUMN]
-
-DATA is LIBSVM text or a CSV of numbers, plain or compressed (.gz, .bz2, .xz). With two classes the pattern of a row is
-z = l (x, rho), where l is +1 or -1; weights (w, b/rho) give it the score l (w.x + b). A joint margin has K blocks of
-weights, and a pattern for each row and wrong class: (x, rho) in the row's own block, -(x, rho) in the wrong one. C is
-the cost of a row's slack times its weight. A certificate makes two claims, each with its own witness:
+DATA is LIBSVM text or a CSV of numbers, perhaps compressed. With two classes the pattern of a row is z = l (x, rho),
+where l is +1 or -1; weights (w, b/rho) give it the score l (w.x + b). A joint margin has K blocks of weights, and a
+pattern for each row and wrong class: (x, rho) in the row's own block, -(x, rho) in the wrong one. C is the cost of a
+row's slack times its weight. The model chooses the problem, which is printed. It makes two claims with a witness each:
   margin m       The weights have it: m² F <= 1, where F = |w|² + |b/rho|² + sum over rows of 2 C max(0, 1 - score)² and
                  `score` is the least of the row's patterns; the hinge's slack is not squared. If C is infinite, there
                  are no slacks, and m |(w, b/rho)| <= score for every row.
@@ -29,6 +28,7 @@ import sys
 import zipfile
 from fractions import Fraction
 from math import ceil, inf, isfinite, prod
+from pathlib import Path
 
 
 def require(holds, sentence, code=3):
@@ -57,8 +57,8 @@ def read_array(content):
     """Return what an .npy file holds: a header that describes it, then the values."""
     end = 10 + int.from_bytes(content[8:10], "little")
     header = ast.literal_eval(content[10:end].decode())
-    plain = header["descr"][0] in "<|" and not header["fortran_order"]
-    require(content[:8] == b"\x93NUMPY\x01\x00" and plain, "an entry is not an array of the kind that is written")
+    plain = content[:8] == b"\x93NUMPY\x01\x00" and header["descr"][0] in "<|" and not header["fortran_order"]
+    require(plain, "an entry is not an array of the kind that is written")
     shape, kind, size = header["shape"], header["descr"][1], int(header["descr"][2:])
     if kind == "U":
         text = content[end:].decode("utf-32-le")
@@ -73,8 +73,7 @@ def read_array(content):
 
 def lines_of(path):
     """Return the lines of a text file, which may be compressed, without those that are blank."""
-    with open(path, "rb") as file:
-        content = file.read()
+    content = Path(path).read_bytes()
     module = {b"\x1f\x8b": gzip, b"BZ": bz2, b"\xfd7": lzma}.get(content[:2])
     text = (module.decompress(content) if module else content).decode("utf-8-sig")
     return [line for line in text.splitlines() if line.strip()]
@@ -97,8 +96,7 @@ def read_data(path, label, model):
             rows.append([(int(j), float(value)) for j, value in pairs])
         first = model.get("first_index", min((j for row in rows for j, _ in row), default=1) > 0)
     m, d = model["n_rows"], len(model["coef"][0])
-    fits = len(rows) == m and all(0 <= j - first < d for row in rows for j, _ in row)
-    require(fits, f"other data: the model is about {m} rows and {d} features", 2)
+    require(len(rows) == m and all(0 <= j - first < d for row in rows for j, _ in row), f"other data: not {m} x {d}", 2)
     return [[(j - first, value) for j, value in row] for row in rows], labels
 
 
@@ -175,12 +173,14 @@ def check(model, data, label, weights_file):
             costs[k] = inf if cost == inf else Fraction(cost) * Fraction(weights[k])
             of_two = {k: {0: 1 if c == positive else -1}}
             patterns[k] = {k * K + r: {c: 1, r: -1} for r in range(K) if r != c} if joint else of_two
-        require(min(costs.values()) > 0 and len({c == inf for c in costs.values()}) == 1, "costs that none can have")
+        require(min(costs.values()) > 0 and len({c == inf for c in costs.values()}) == 1, "impossible costs")
         W, b = (coef, model["intercept"]) if joint else ([coef[i]], [model["intercept"][i]])
         part = slice(model["count_starts"][i], model["count_starts"][i + 1])
         counts = list(zip(model["count_rows"][part], model["count_values"][part], strict=True))
         rho, hinge, free = Fraction(model["rho"][i]), model["loss"][i] == "hinge", model["free_bias"][i]
         name, problem = "all" if joint else model["classes"][positive], (rho, hinge, free, rows, p, patterns, costs)
+        yield f"class {name} of {model['classes']}: {model['loss'][i]}, bias {'free' if free else float(rho)}", None
+        yield f"C {model['class_costs'] if joint else (model['C_positive'][i], model['C_negative'][i])}", None
         yield f"class {name}: the margin is at least {margin!r}", margin_is_true(margin, W, b, *problem)
         yield f"class {name}: no margin is above {bound!r}", bound_is_true(bound, counts, K, *problem)
 
@@ -192,8 +192,8 @@ if __name__ == "__main__":
     given, proven = parser.parse_args(), []
     try:
         for claim, holds in check(read_model(given.model), given.data, given.label, given.weights):
-            print(f"{claim}: {'proven' if holds else 'NOT PROVEN'}")
-            proven.append(holds)
+            print(claim + {None: "", True: ": proven", False: ": NOT PROVEN"}[holds])
+            proven += [] if holds is None else [holds]
     except Exception as error:  # whatever is wrong with a file, nothing is proven by it
         require(False, f"not readable: {type(error).__name__}: {error}")
     sys.exit(0 if proven and all(proven) else 1)
