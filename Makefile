@@ -59,7 +59,7 @@ MINUTES ?= 30
 TARGET ?= all
 
 oracle: $(VENV)/with-test
-	$(BIN)/python -m tests.oracle
+	$(BIN)/python -m tests.oracle --count 1000000 --jobs 2
 
 mutate: $(VENV)/with-test
 	$(BIN)/python -m tests.mutate_proofs

@@ -148,7 +148,7 @@ def belongs_to_another_fit(X, y):
     yield "C=1.0, not 2.0", {"C": 2.0}, X, y, None
     yield "epsilon=0.01, not 0.02", {"epsilon": 0.02}, X, y, None
     yield "class_weight=None", {"class_weight": {0: 1.0, 1: 2.0}}, X, y, None
-    yield "another random_state", {"random_state": 1}, X, y, None
+    yield "another seed", {"random_state": 1}, X, y, None
     yield "other data", {}, X * 2, y, None
     yield "other data", {}, X[::-1], y[::-1], None
     yield "other data", {}, X, others, None
@@ -289,6 +289,47 @@ def test_a_folder_that_disappears_does_not_end_the_training(breast_cancer, tmp_p
     classifier.set_callbacks(CheckCallback(lambda _: shutil.rmtree(folder, ignore_errors=True))).fit(X, y)
     assert classifier.certificate_.achieved
     assert "could not be written" in caplog.text
+
+
+def test_many_short_runs_share_one_clock(digits, tmp_path, monkeypatch):
+    """The file does not have to wait for a run that takes long, and all runs together pay for it."""
+    X, y = digits
+    moments, write = [], module.Checkpoint._write
+
+    def count(self):
+        write(self)
+        moments.append(sum(job.result is not None for job in self.jobs.values()))
+
+    monkeypatch.setattr(module.Checkpoint, "_write", count)
+    monkeypatch.setattr(module, "COST", math.inf)
+    DCDClassifier(random_state=0, checkpoint=tmp_path / "run", checkpoint_every=1e-9).fit(X, y)
+    assert set(moments) >= set(range(1, 11))  # after every class
+    moments.clear()
+    monkeypatch.setattr(module, "COST", 1e-9)
+    DCDClassifier(random_state=0, checkpoint=tmp_path / "other", checkpoint_every=1e-9).fit(X, y)
+    assert moments[-1] == 10
+    assert len(moments) == 2  # the first one has used up the time that all of them have
+
+
+def test_every_run_in_threads_is_in_the_file(endless, tmp_path):
+    X, y = endless
+    classifier = PDMClassifier(1e-3, n_jobs=2, max_time=1.0, random_state=0, checkpoint_every=0.1)
+    with pytest.warns(match="max_time"):
+        classifier.set_params(checkpoint=tmp_path / "run").fit(X, y + (X[:, 0] > 0))
+    with np.load(tmp_path / "run") as archive:
+        assert sum(name.endswith("/state") for name in archive.files) == 3
+
+
+def test_standard_output_is_no_checkpoint(breast_cancer):
+    with pytest.raises(ValueError, match="name a file"):
+        PDMClassifier(checkpoint="-").fit(*breast_cancer)
+
+
+def test_equal_parameters_are_the_same_however_they_are_written(breast_cancer, tmp_path):
+    X, y = breast_cancer
+    asked = {"random_state": 0, "checkpoint": tmp_path / "run"}
+    PDMClassifier(C=2, class_weight={0: 1, 1: 2}, **asked).fit(X, y)
+    PDMClassifier(C=2.0, class_weight={np.int64(1): 2.0, np.int64(0): 1.0}, **asked).fit(X, y.astype(np.int32))
 
 
 def test_a_fit_that_never_began_leaves_no_file(breast_cancer, tmp_path):

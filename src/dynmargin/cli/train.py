@@ -157,11 +157,18 @@ def open_checkpoint(arguments: argparse.Namespace) -> "Checkpoint | None":
 
     if arguments.checkpoint is None:
         return None
-    used = (arguments.data, arguments.weights, None if arguments.validate else arguments.model)
-    require_other_file(arguments.checkpoint, *(path for path in used if path))
-    names = ("algorithm", "epsilon", "C", "bias", "class_weights", "multi_class")
-    parameters = {name: getattr(arguments, name) for name in names}
-    return Checkpoint(arguments.checkpoint, arguments.checkpoint_every, parameters)
+    require_other_file(arguments.checkpoint, *(path for path in (arguments.data, arguments.weights) if path))
+    if not arguments.validate and Path(arguments.checkpoint).resolve() == Path(arguments.model).resolve():
+        raise ValueError(f"{arguments.checkpoint} is the model and the checkpoint; name another file for one of them")
+    parameters = {
+        "--algorithm": arguments.algorithm,
+        "--epsilon": arguments.epsilon,
+        "-c": arguments.C,
+        "-B": arguments.bias,
+        "-w": arguments.class_weights,
+        "--multi-class": arguments.multi_class,
+    }
+    return Checkpoint(arguments.checkpoint, arguments.checkpoint_every, parameters, notice)
 
 
 class Training:

@@ -11,6 +11,7 @@ every call of `training.run.train` is a stage.
 import hashlib
 import json
 import logging
+import math
 import os
 import struct
 import sys
@@ -28,12 +29,14 @@ from .. import _core
 from ..certificate.certificate import certify
 from ..certificate.counts import SparseCounts
 from ..data.archives import contents
-from ..data.atomic import atomic_write, require_writable
+from ..data.atomic import STDOUT, atomic_write, require_writable
 from ..data.npz import read_arrays
 from ..problem.packed import PackedProblem
 from ..problem.problems import Weights
 from .result import UNFINISHED, Check, Result, StopReason
 from .trainer import Trainer
+
+_log = logging.getLogger("dynmargin")
 
 FORMAT, VERSION = "dynmargin checkpoint", 1
 COST = 0.02  # of the time of a fit that snapshots may take
@@ -95,15 +98,30 @@ class Checkpoint:
     path : path
         The file.
     every : float
-        Seconds between two snapshots of a run; more where writing them would take over 2 % of the time.
+        Seconds between two files; more where they would take over 2 % of the time.
     parameters : mapping
         What decides the result of the fit, beside the data and the seed.
+    warn : callable
+        Who is told when the file cannot be written.
     """
 
-    def __init__(self, path: str | os.PathLike[str], every: float, parameters: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        every: float,
+        parameters: Mapping[str, Any],
+        warn: Callable[[str], None] = _log.warning,
+    ) -> None:
+        if os.fspath(path) == STDOUT:
+            raise ValueError("a checkpoint is read and written again and again; name a file")
         require_writable(path)
         self.path = path
         self.every = every
+        self.warn = warn
+        self.due = time.perf_counter() + every  # for all runs: they share the file and what it costs
+        self.spent = 0.0  # on snapshots since the last file
+        self.running: set[Snapshots] = set()
+        self.awaited: set[Snapshots] = set()  # whose snapshots the next file waits for
         self.seed: int | None = None  # of the fit that the file belongs to
         self.parameters = {name: _written(value) for name, value in parameters.items()}
         self.parameters["version of dynmargin"] = version("dynmargin")
@@ -118,13 +136,14 @@ class Checkpoint:
     def begin(self, rows: _core.PackedRows, y: NDArray[Any], sample_weight: Weights | None, seed: int) -> None:
         """Make sure that the file belongs to this data and this seed, if there is one."""
         everywhere = _core.Problem(np.ones(len(y), dtype=np.int8), 0.0, 1.0, 1.0)
+        y = y.astype(np.int64) if y.dtype.kind in "iu" else y
         digest = hashlib.sha256(repr((everywhere.digest(rows), rows.n_columns, y.dtype.str)).encode())
         digest.update(repr(y.tolist()).encode() if y.dtype.kind == "O" else np.ascontiguousarray(y).tobytes())
         digest.update(b"" if sample_weight is None else np.ascontiguousarray(sample_weight).tobytes())
         if self.data not in (None, digest.hexdigest()):
             raise self._other("other data: rows, labels or sample_weight differ")
         if self.seed not in (None, seed):
-            raise self._other("another random_state")
+            raise self._other("another seed")
         self.data, self.seed = digest.hexdigest(), seed
 
     def around(self, train: Callable[..., Result]) -> Callable[..., Result]:
@@ -134,10 +153,17 @@ class Checkpoint:
             snapshots = Snapshots(self, problem, request.epsilon)
             if snapshots.job.result is not None:
                 return snapshots.job.result
-            result = train(problem, replace(request, snapshots=snapshots))
-            if result.stop_reason not in UNFINISHED:
+            with self.lock:
+                self.running.add(snapshots)
+            try:
+                result = train(problem, replace(request, snapshots=snapshots))
+                if result.stop_reason not in UNFINISHED:
+                    with self.lock:
+                        snapshots.job.stages, snapshots.job.result = [], result
+            finally:
                 with self.lock:
-                    snapshots.job.stages, snapshots.job.result = [], result
+                    self.running.discard(snapshots)
+            self.arrived(snapshots)
             return result
 
         return kept
@@ -158,8 +184,31 @@ class Checkpoint:
                 del self.stored[name]
         return job
 
+    def wants(self, snapshots: "Snapshots") -> bool:
+        """Whether the next file waits for a snapshot of this run; when one is due, it waits for all that run."""
+        with self.lock:
+            if time.perf_counter() >= self.due:
+                self.due, self.awaited = math.inf, set(self.running)
+            return snapshots in self.awaited
+
+    def arrived(self, snapshots: "Snapshots") -> None:
+        """Take note of a snapshot, or of the end of a run; write the file if that was the last one awaited."""
+        with self.lock:
+            last = self.awaited == {snapshots} or (not self.awaited and time.perf_counter() >= self.due)
+            self.awaited.discard(snapshots)
+        if last:
+            self.write()
+
     def write(self) -> None:
         """Write the file; if that fails, the one before stays as it is and the training goes on."""
+        began = time.perf_counter()
+        self._write()
+        with self.lock:
+            now = time.perf_counter()
+            self.due = now + max(self.every, (now - began + self.spent) / COST)
+            self.spent = 0.0
+
+    def _write(self) -> None:
         with self.lock:
             arrays: Arrays = dict(self.stored)  # of jobs that have not begun again yet
             for key, job in self.jobs.items():
@@ -178,10 +227,10 @@ class Checkpoint:
                         **{f"jobs/{name}": array for name, array in arrays.items()},
                     )
             except (OSError, MemoryError) as error:
-                logging.getLogger("dynmargin").warning(
-                    "the checkpoint %s could not be written (%s); training goes on, and the file is as it was before",
-                    os.fspath(self.path),
-                    getattr(error, "strerror", None) or error,
+                reason = getattr(error, "strerror", None) or str(error)
+                before = "; the one before is intact" if os.path.exists(self.path) else ""
+                self.warn(
+                    f"the checkpoint {os.fspath(self.path)} could not be written ({reason}); training goes on{before}"
                 )
 
     def _read(self) -> None:
@@ -218,13 +267,12 @@ class Checkpoint:
 
 
 class Snapshots:
-    """The stages of one job, and when the next snapshot is due."""
+    """The stages of one job."""
 
     def __init__(self, checkpoint: Checkpoint, problem: PackedProblem, epsilon: float) -> None:
         self.checkpoint = checkpoint
         self.job = checkpoint.progress(problem, epsilon)
         self.number = -1  # of the stage that is running
-        self.due = time.perf_counter() + checkpoint.every
 
     def begin(self, run: Resumable) -> Result | None:
         """Begin the next stage where it was left; return its result if it was over."""
@@ -240,25 +288,25 @@ class Snapshots:
         return stage.result
 
     def keep(self, run: Resumable) -> None:
-        """Take a snapshot and write the file, if it is time for that."""
-        began = time.perf_counter()
-        if began < self.due:
-            return
-        self.take(run)
-        self.checkpoint.write()
-        now = time.perf_counter()
-        self.due = now + max(self.checkpoint.every, (now - began) / COST)
+        """Take a snapshot, if the next file waits for it."""
+        if self.checkpoint.wants(self):
+            self.take(run)
+            self.checkpoint.arrived(self)
 
     def take(self, run: Resumable, result: Result | None = None) -> None:
         """Take a snapshot; the next file that is written has it."""
+        began = time.perf_counter()
         stage = Stage(run.trainer.snapshot(), run.numbers(), result)
         with self.checkpoint.lock:
             self.job.stages[self.number :] = [stage]
+            self.checkpoint.spent += time.perf_counter() - began
 
 
 def _written(value: Any) -> str:
     """Write a parameter or a label, numbers of the same value in the same way."""
     value = value.tolist() if isinstance(value, np.generic | np.ndarray) else value
+    if isinstance(value, Mapping):
+        return repr(sorted((_written(key), _written(item)) for key, item in value.items()))
     return repr(float(value)) if isinstance(value, int | float) and not isinstance(value, bool) else repr(value)
 
 
