@@ -423,3 +423,11 @@ def test_denormals_count_even_where_the_thread_flushes_them():
         libm.fesetenv(environment)
     assert after == before
     assert before[0] < 0
+
+
+@pytest.mark.parametrize("b", [math.nan, math.inf])
+def test_an_intercept_that_is_no_number_proves_nothing_even_without_rows(b):
+    problem, left_out = binary(C=1.0, free_bias=True), np.zeros(2)
+    core = problem.to_core(problem.sides(np.array([0, 1]), left_out), left_out)
+    value, error = core.margin_of_weights(as_matrix(np.eye(2)), np.ones(2), b)
+    assert (value, error) == (-math.inf, 0.0)
