@@ -3,6 +3,7 @@
 import io
 import json
 import sys
+import zipfile
 
 import numpy as np
 import pytest
@@ -35,6 +36,8 @@ NAMES = [
     "data.tsv.gz",
     "data.parquet",
     "data.npz",
+    "data.npz.gz",
+    "data.npz.xz",
     "folder/",
 ]
 
@@ -94,6 +97,26 @@ def test_a_foreign_folder_is_refused(header, message, tmp_path):
     (tmp_path / "header.json").write_text(header)
     with pytest.raises(DataError, match=message):
         read_dataset(str(tmp_path))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_an_archive_holds_nothing_but_the_data_whatever_numpy_does(sparse, dense, tmp_path, monkeypatch):
+    """The savez of older versions takes allow_pickle for one more array."""
+    savez = np.savez
+    monkeypatch.setattr(
+        np, "savez", lambda file, *, allow_pickle, **arrays: savez(file, refused=allow_pickle, **arrays)
+    )
+    write_dataset(Dataset(dense.csr(), dense.y) if sparse else dense, str(tmp_path / "x.npz"))
+    entries = ("format", "shape", "data", "indices", "indptr", "y") if sparse else ("X", "y")
+    assert zipfile.ZipFile(tmp_path / "x.npz").namelist() == [f"{entry}.npy" for entry in entries]
+    with np.load(tmp_path / "x.npz") as read:
+        np.testing.assert_array_equal(read["y"], dense.y)
+
+
+def test_objects_are_never_pickled(tmp_path):
+    with pytest.raises(ValueError, match="allow_pickle=False"):
+        write_dataset(Dataset(np.eye(2), np.array([None, 1])), str(tmp_path / "x.npz"))
+    assert not list(tmp_path.iterdir())
 
 
 def test_scipys_own_npz_is_read(dense, tmp_path):

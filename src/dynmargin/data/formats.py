@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import io
 import lzma
 import os
 from collections.abc import Callable
@@ -109,7 +110,18 @@ def _packer(path: str) -> Callable[[BinaryIO], AbstractContextManager[BinaryIO]]
     suffix = Path(path).suffix.lower() if path != STDOUT else ""
     if suffix == ".zst":
         raise DataError("zstd can be read but not written; use .gz, .bz2 or .xz", path)
-    openers: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+    openers: dict[str, Callable[..., Any]] = {".gz": _open_gzip, ".bz2": bz2.open, ".xz": lzma.open}
     if suffix in openers:
         return lambda file: cast("AbstractContextManager[BinaryIO]", openers[suffix](file, "wb"))
     return nullcontext
+
+
+class _Gzip(gzip.GzipFile):
+    """Says that one cannot go back in it, as the others do: zipfile would try to."""
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        raise io.UnsupportedOperation("seek")
+
+
+def _open_gzip(file: BinaryIO, mode: str) -> gzip.GzipFile:
+    return _Gzip(mode=mode, fileobj=file)

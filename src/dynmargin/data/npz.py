@@ -1,9 +1,10 @@
 """Data in one .npz file: ``X`` or the arrays of a CSR matrix as scipy.sparse.save_npz writes them, and ``y``."""
 
 import hashlib
+import io
 import os
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import IO, Any, BinaryIO, cast
 
 import numpy as np
@@ -48,6 +49,31 @@ def read_arrays(
     except Exception as error:  # zip and zlib each have their own
         raise DataError(f"not a readable .npz file: {error}", name) from error
     return arrays
+
+
+def write_arrays(file: BinaryIO, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write an .npz archive, uncompressed; the same arrays are the same file, whatever the time of day.
+
+    Not by numpy.savez: the versions before it knew ``allow_pickle`` store that as an array, and pickle objects.
+    """
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, array in arrays.items():
+            entry = zipfile.ZipInfo(f"{name}.npy")
+            entry.external_attr = 0o644 << 16  # for those who unzip it
+            entry.file_size = array.nbytes  # at least; large ones need another header
+            with archive.open(entry, "w") as out:
+                _write_array(out, array)
+
+
+def digest_of(array: NDArray[Any]) -> str:
+    """Return the SHA-256 of the entry that `write_arrays` makes of an array."""
+    file = io.BytesIO()
+    _write_array(file, array)
+    return hashlib.sha256(file.getbuffer()).hexdigest()
+
+
+def _write_array(file: IO[bytes], array: NDArray[Any]) -> None:
+    np.lib.format.write_array(cast("BinaryIO", file), array, allow_pickle=False)
 
 
 class _View:
@@ -111,4 +137,4 @@ def write(dataset: Dataset, file: BinaryIO) -> None:
         arrays["y"] = dataset.y
     if dataset.feature_names is not None:
         arrays["feature_names"] = dataset.feature_names
-    np.savez(file, allow_pickle=False, **arrays)
+    write_arrays(file, {name: np.asanyarray(array) for name, array in arrays.items()})

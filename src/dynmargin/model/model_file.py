@@ -19,10 +19,8 @@ cover the classes.
 """
 
 import hashlib
-import io
 import json
 import os
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -33,7 +31,7 @@ from numpy.typing import NDArray
 from ..certificate.certificate import Certificate, digest_witnesses
 from ..data.atomic import atomic_write
 from ..data.dataset import DataError
-from ..data.npz import read_arrays
+from ..data.npz import digest_of, read_arrays, write_arrays
 from ..problem.statement import labels_text
 from .fields import COSTS, COUNTS, DIGESTS, NUMBERS, Arrays, fields_of, json_object, require, scalar
 
@@ -108,11 +106,9 @@ def write(
         require(len({c.shape[0] for c in counts}) <= 1, "the certificates are about different numbers of rows")
     except _MISFITS as error:
         raise ModelFileError(f"the model cannot be stored: {error}") from error
-    manifest: dict[str, str] = {}
-    with atomic_write(path) as file, zipfile.ZipFile(file, "w") as archive:
-        for name, array in arrays.items():
-            manifest[name] = hashlib.sha256(_add(archive, name, array)).hexdigest()
-        _add(archive, "manifest", np.array(json.dumps(manifest)))
+    manifest = {name: digest_of(array) for name, array in arrays.items()}
+    with atomic_write(path) as file:
+        write_arrays(file, {**arrays, "manifest": np.array(json.dumps(manifest))})
 
 
 def parse(content: NDArray[np.uint8], name: str) -> dict[str, Any]:
@@ -168,16 +164,6 @@ def _read(content: NDArray[np.uint8], name: str, digests: dict[str, str]) -> tup
 
 def _newer(name: str, why: str) -> ModelFileError:
     return ModelFileError(f"{name} was written by a newer dynmargin ({why}): upgrade it")
-
-
-def _add(archive: zipfile.ZipFile, name: str, array: NDArray[Any]) -> bytes:
-    """Add an array, without the time of day so that the same model is the same file; return its bytes."""
-    file = io.BytesIO()
-    np.lib.format.write_array(file, array, allow_pickle=False)
-    entry = zipfile.ZipInfo(f"{name}.npy")
-    entry.external_attr = 0o644 << 16  # for those who unzip it
-    archive.writestr(entry, file.getvalue())
-    return file.getvalue()
 
 
 def _plain(value: Any) -> Any:
