@@ -1,6 +1,7 @@
 """Whatever a file holds or becomes while it is read: a sentence, little memory, and no crash."""
 
 import bz2
+import errno
 import gzip
 import io
 import itertools
@@ -9,6 +10,7 @@ import lzma
 import os
 import re
 import signal
+import stat
 import subprocess
 import sys
 import threading
@@ -26,9 +28,10 @@ from dynmargin.cli import train
 from dynmargin.cli.main import main
 from dynmargin.cli.options import ending_on_signals
 from dynmargin.data.archives import contents
-from dynmargin.data.atomic import atomic_folder, atomic_write
+from dynmargin.data.atomic import atomic_folder, atomic_write, require_writable
 from dynmargin.data.dataset import Csr, Dataset
 from dynmargin.data.formats import read_dataset, write_dataset
+from dynmargin.data.npy import HEADERS
 from dynmargin.data.npz import read_arrays
 from dynmargin.model import liblinear_file
 from dynmargin.problem.matrix import as_matrix
@@ -85,9 +88,9 @@ ONES = np.ones(4)
         (npy(ONES[:0], descr="<U0", shape=(10**12,)), "neither numbers nor text"),
         (npy(ONES, descr="nonsense"), "its header is damaged"),
         (npy(ONES, shape=4), "its header is damaged"),
-        (npy(np.full(8, 0x110000, dtype=np.uint32), descr="<U8", shape=()), "characters that do not exist"),
-        (npy(np.full(8, 0xD800, dtype=np.uint32), descr="<U8", shape=()), "characters that do not exist"),
-        (b"\x93NUMPY\x03\x00\x10\x00\x00\x00" + b" " * 16, "only structured arrays need"),
+        (npy(np.full(8, 0x110000, dtype=np.uint32), descr="<U8", shape=()), "it holds invalid Unicode"),
+        (npy(np.full(8, 0xD800, dtype=np.uint32), descr="<U8", shape=()), "it holds invalid Unicode"),
+        (b"\x93NUMPY\x03\x00\x10\x00\x00\x00" + b" " * 16, "unsupported .npy version 3.0"),
         (b"\x93NUMPY\x01\x00\x00\x27" + b"-" * 0x2700, "its header is damaged"),
         (b"\x93NUMPY\x01\x00\x00\x27" + b"(" * 0x2700, "its header is damaged"),
         (b"", "its header is damaged"),
@@ -122,25 +125,43 @@ def test_two_arrays_of_the_same_name_are_refused():
     with zipfile.ZipFile(file, "w") as packed:
         packed.writestr("a.npy", npy(ONES))
         packed.writestr("a.npy", npy(2 * ONES))
-    with pytest.raises(DataError, match="the array 'a' cannot be read: it is there twice"):
+    with pytest.raises(DataError, match="the array 'a' cannot be read: duplicate entry"):
         read_arrays(np.frombuffer(file.getvalue(), dtype=np.uint8), "file", "a".__eq__)
 
 
-# Files and arrays that change while they are read. Under AddressSanitizer, where a single wrong access is fatal:
-#   CXXFLAGS="-fsanitize=address -g" pip install --no-build-isolation -e .
-#   LD_PRELOAD=$(gcc -print-file-name=libasan.so) ASAN_OPTIONS=detect_leaks=0 pytest tests/test_hostile_files.py
+def test_an_archive_that_numpy_could_not_have_written_is_refused():
+    """An LZMA entry may ask for a dictionary of 4 GB, whatever it holds."""
+    for compression in (zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2):
+        with pytest.raises(DataError, match="the array 'a' cannot be read: it is compressed in a way that NumPy never"):
+            read_arrays(archive({"a": npy(ONES)}, compression), "file", "a".__eq__)
+
+
+def test_too_little_memory_for_a_header_is_not_blamed_on_it(monkeypatch):
+    def exhausted(_):
+        raise MemoryError
+
+    monkeypatch.setitem(HEADERS, (1, 0), exhausted)
+    monkeypatch.setattr(_core, "available_memory", lambda: 1000)
+    with pytest.raises(MemoryError, match="there is not enough memory: the header of an array takes 1"):
+        read_arrays(archive({"a": npy(ONES)}), "file", "a".__eq__)
+
+
+# Files and arrays that change while they are read; make sanitize-address makes a single wrong access fatal.
 
 
 @contextmanager
 def meanwhile(*steps):
-    """Take the steps in another thread, over and over."""
-    done = threading.Event()
+    """Take the steps in another thread, over and over and at least once; raise what they raise."""
+    done, failed = threading.Event(), []
 
     def work():
-        for step in itertools.cycle(steps):
-            if done.is_set():
-                return
-            step()
+        try:
+            for step in itertools.chain(steps, itertools.cycle(steps)):
+                step()
+                if done.is_set():
+                    return
+        except BaseException as error:
+            failed.append(error)
 
     thread = threading.Thread(target=work)
     thread.start()
@@ -149,6 +170,13 @@ def meanwhile(*steps):
     finally:
         done.set()
         thread.join()
+    if failed:
+        raise failed[0]
+
+
+def test_what_fails_meanwhile_is_raised():
+    with pytest.raises(ZeroDivisionError), meanwhile(lambda: 1 / 0):
+        pass
 
 
 def sparse(n_rows=20_000, n_columns=1000, per_row=10, index=np.int32):
@@ -306,7 +334,7 @@ def test_entries_of_an_archive_that_nobody_asked_for_take_no_memory(tmp_path):
     path = tmp_path / "data.npz"
     path.write_bytes(content.tobytes())
     assert read_limited(path, 50).endswith(
-        "it holds neither X nor a whole CSR matrix: data, indices, indptr, shape is missing"
+        "it holds neither X nor a whole CSR matrix: data, indices, indptr, shape are missing"
     )
 
 
@@ -338,6 +366,56 @@ def test_too_little_memory_is_never_blamed_on_the_file(name, tmp_path):
         assert re.search(
             r"^MemoryError there is not enough memory: .* takes .* [MG]B; .* is available; free some", message
         )
+
+
+@needs_limits
+@pytest.mark.parametrize("name", ["/dev/zero", "pipe", "weights", "standard input"])
+def test_a_stream_without_end_is_refused_before_it_fills_the_memory(name, tmp_path):
+    """In a process whose memory it would fill."""
+    for path in ("pipe", "data"):
+        (tmp_path / path).write_text("1 1:1\n-1 2:1\n")
+    line = {"pipe": "train <(cat /dev/zero) m", "weights": "train data m --weights /dev/zero"}
+    words = line.get(name, "train - m < /dev/zero" if name == "standard input" else f"train {name} m")
+    done = subprocess.run(
+        ["bash", "-c", f"ulimit -v 4000000; {sys.executable} -m dynmargin {words}"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", "DYNMARGIN_MAX_UNPACKED": "20000000"},
+    )
+    message = done.stderr.splitlines()[-1]
+    assert re.search(
+        "^dynmargin train: .*: it does not end within 20 MB; if it is to be trusted, set DYNMARGIN", message
+    )
+    assert done.returncode == 3
+
+
+def test_the_limit_of_a_stream_is_half_of_the_memory(monkeypatch):
+    monkeypatch.setattr(_core, "available_memory", lambda: 3e6)
+    with pytest.raises(DataError, match=r"data: it does not end within 1\.5 MB"):
+        contents(io.BytesIO(bytes(2_000_000)))
+    assert len(contents(io.BytesIO(bytes(1_400_000)))) == 1_400_000
+
+
+def test_a_file_of_holes_is_refused_before_memory_is_taken(tmp_path, monkeypatch):
+    monkeypatch.setattr(_core, "available_memory", lambda: 1e8)
+    with (tmp_path / "data").open("wb") as file:
+        file.truncate(10**9)  # takes no space on the disk
+    with pytest.raises(MemoryError, match="there is not enough memory: the file takes 1 GB"):
+        contents(tmp_path / "data")
+
+
+@needs_limits
+@pytest.mark.parametrize(
+    ("used", "stat", "available"), [("400000", "anon 1\ninactive_file 300000\n", 900_000), ("2000000", "", 0)]
+)
+def test_what_a_container_has_used_is_not_available(used, stat, available, tmp_path):
+    """Pages of files that nobody has used lately are given back."""
+    for name, text in (("max", "1000000"), ("current", used), ("stat", stat)):
+        (tmp_path / f"memory.{name}").write_text(text)
+    assert _core.available_memory(str(tmp_path)) == available
+    (tmp_path / "memory.max").write_text("max")
+    assert _core.available_memory(str(tmp_path)) > 1_000_000
 
 
 @needs_limits
@@ -421,6 +499,29 @@ def test_an_array_of_a_folder_must_be_a_file(tmp_path):
     (tmp_path / "d" / "X.npy").symlink_to("/dev/zero")
     with pytest.raises(DataError, match=r"X\.npy is missing or damaged"):
         read_dataset(str(tmp_path / "d"))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+@pytest.mark.parametrize("name", ["header.json", "X.npy"])
+def test_a_pipe_in_a_folder_is_refused_and_nobody_waits_for_it(name, tmp_path):
+    write_dataset(Dataset(np.eye(2), None), f"{tmp_path}/d/")
+    (tmp_path / "d" / name).unlink()
+    os.mkfifo(tmp_path / "d" / name)
+    code = f"from dynmargin.data.formats import read_dataset; read_dataset({str(tmp_path / 'd')!r})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert re.search(f"{re.escape(name)} is missing or", done.stderr)
+
+
+def test_a_header_of_a_folder_is_not_endless(tmp_path):
+    write_dataset(Dataset(np.eye(2), None), f"{tmp_path}/d/")
+    os.truncate(tmp_path / "d" / "header.json", 10**9)
+    with pytest.raises(DataError, match=r"header\.json is missing or not ours"):
+        read_dataset(str(tmp_path / "d"))
+    names = np.array([f"{j:01000}" for j in range(70)])
+    wide = Dataset(np.zeros((1, 70_000)), None, np.tile(names, 1000))
+    with pytest.raises(DataError, match="the names of its columns take more than 64 MB"):
+        write_dataset(wide, f"{tmp_path}/wide/")
+    assert not (tmp_path / "wide").exists()
 
 
 LIBLINEAR = {
@@ -521,6 +622,51 @@ def test_what_fails_while_it_is_written_leaves_nothing(writer, tmp_path):
     with pytest.raises(KeyboardInterrupt), writer(tmp_path / "out"):
         raise KeyboardInterrupt
     assert not list(tmp_path.iterdir())
+
+
+needs_posix = pytest.mark.skipif(os.name != "posix", reason="modes and links are those of POSIX")
+
+
+@needs_posix
+def test_a_file_that_is_replaced_keeps_its_mode(tmp_path):
+    (tmp_path / "secret").write_text("old")
+    (tmp_path / "secret").chmod(0o600)
+    with atomic_write(tmp_path / "secret") as file:
+        assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o600}  # the temporary one, too
+        file.write(b"new")
+    assert (tmp_path / "secret").read_text() == "new"
+    assert (tmp_path / "secret").stat().st_mode & 0o777 == 0o600
+
+
+@needs_posix
+def test_what_a_link_points_to_must_be_writable(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "nowhere" / "out")
+    with pytest.raises(FileNotFoundError, match="there is no such folder"):
+        require_writable(tmp_path / "link")
+    (tmp_path / "nowhere").mkdir()
+    require_writable(tmp_path / "link")
+    with atomic_folder(tmp_path / "link") as folder:
+        (folder / "file").touch()
+    assert (tmp_path / "nowhere" / "out" / "file").exists()
+    assert (tmp_path / "link").is_symlink()
+    with pytest.raises(IsADirectoryError):
+        require_writable(tmp_path / "link")
+
+
+@needs_posix
+@pytest.mark.parametrize("writer", [atomic_write, atomic_folder])
+def test_what_is_written_is_no_failure_where_folders_cannot_be_flushed(writer, tmp_path, monkeypatch):
+    fsync = os.fsync
+
+    def files_only(handle):
+        if stat.S_ISDIR(os.fstat(handle).st_mode):
+            raise OSError(errno.EINVAL, "Invalid argument")
+        fsync(handle)
+
+    monkeypatch.setattr(os, "fsync", files_only)
+    with writer(tmp_path / "out"):
+        pass
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="elsewhere folders cannot be flushed")

@@ -26,9 +26,10 @@ using namespace dynmargin;
 namespace {
 
 constexpr double unknown = std::numeric_limits<double>::infinity();
+constexpr const char* control_group = "/sys/fs/cgroup";  // as a process in a container sees its own
 
 #if defined(_WIN32)
-double available_memory() {
+double available_memory(const std::string&) {
   MEMORYSTATUSEX status;
   status.dwLength = sizeof status;
   if (!GlobalMemoryStatusEx(&status)) return unknown;
@@ -36,7 +37,7 @@ double available_memory() {
 }
 #else
 // The number after a word in a file of the system, or the first number of the file.
-double number_in(const char* path, const std::string& word = "") {
+double number_in(const std::string& path, const std::string& word = "") {
   std::ifstream file(path);
   std::string found;
   if (!word.empty())
@@ -59,10 +60,18 @@ double address_space() {
   return std::max(0.0, static_cast<double>(limit.rlim_cur) - (used < unknown ? used : 0));
 }
 
-// What this process can still get: of the machine's memory, of what its container may use (a file that says "max" has
-// no number), and of its address space (ulimit -v).
-double available_memory() {
-  return std::min({physical_memory(), number_in("/sys/fs/cgroup/memory.max"), address_space()});
+// What is left of the memory that a container may use; a file that says "max" has no number. Pages of files that were
+// not used lately count as used there, but give way to whoever needs memory.
+double group_memory(const std::string& folder) {
+  const double limit = number_in(folder + "/memory.max"), used = number_in(folder + "/memory.current");
+  if (limit == unknown || used == unknown) return limit;
+  const double files = number_in(folder + "/memory.stat", "inactive_file");
+  return std::max(0.0, limit - used + (files < unknown ? files : 0));
+}
+
+// What this process can still get: of the machine's memory, of its container's, and of its address space (ulimit -v).
+double available_memory(const std::string& group) {
+  return std::min({physical_memory(), group_memory(group), address_space()});
 }
 #endif
 
@@ -75,17 +84,23 @@ std::string in_units(double bytes) {
   return text;
 }
 
-std::string shortage(const std::string& purpose, double bytes) {
-  const double available = available_memory();
+// A sentence about memory that is not enough for something, and what to do about it.
+std::string not_enough(const std::string& purpose) {
+  const double available = available_memory(control_group);
   const std::string there = available < unknown ? "; " + in_units(available) + " is available" : "";
-  return "there is not enough memory: " + purpose + " takes " + in_units(bytes) + there +
+  return "there is not enough memory" + purpose + there +
          "; free some, raise the limit on this process, or use fewer rows or columns";
+}
+
+std::string shortage(const std::string& purpose, double bytes) {
+  return not_enough(": " + purpose + " takes " + in_units(bytes));
 }
 
 }  // namespace
 
 void bind_memory(nb::module_& m) {
-  m.def("available_memory", &available_memory, "Bytes that this process can still get; infinite if nobody knows.");
+  m.def("available_memory", &available_memory, "group"_a = control_group,
+        "Bytes that this process can still get, a member of this control group of Linux; infinite if unknown.");
   m.def("in_units", &in_units, "bytes"_a, "Write a number of bytes for people: 3.2 GB.");
   m.def("shortage", &shortage, "purpose"_a, "bytes"_a, "Say that something takes more memory than there is.");
   nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
@@ -94,10 +109,7 @@ void bind_memory(nb::module_& m) {
     } catch (const NotEnoughMemory& error) {
       PyErr_SetString(PyExc_MemoryError, shortage(error.purpose, error.bytes).c_str());
     } catch (const std::bad_alloc&) {
-      PyErr_SetString(PyExc_MemoryError, ("there is not enough memory for this; " + in_units(available_memory()) +
-                                          " is available; free some, raise the limit on this process, or use fewer "
-                                          "rows or columns")
-                                             .c_str());
+      PyErr_SetString(PyExc_MemoryError, not_enough(" for this").c_str());
     }
   });
 }

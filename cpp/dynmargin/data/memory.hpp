@@ -1,4 +1,4 @@
-// What is thrown where memory of a known size cannot be had, so that the message can say how much it was.
+// What is thrown where memory of a known size is not available, so that the message can say how much it was.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct NotEnoughMemory : std::bad_alloc {
   double bytes;         // a double, because hostile sizes overflow integers
 };
 
-// Calls `allocate`; whoever fails in it for want of memory, or asks for more than any machine has, fails with the size.
+// Calls `allocate`; if it fails for lack of memory, or asks for more than any machine has, the error says how much.
 template <class Allocate>
 auto allocating(const char* purpose, double bytes, Allocate allocate) {
   try {

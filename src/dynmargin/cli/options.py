@@ -138,10 +138,11 @@ def read_weights(path: str, n_rows: int) -> "NDArray[np.float64]":
     """Read the weights of the rows, one per line."""
     import numpy as np
 
+    from ..data.archives import contents
+
+    text = contents(path).tobytes()
     try:
-        with open(path, encoding="utf-8") as file:
-            words = file.read().split()
-        weights = np.array([float(word) for word in words])
+        weights = np.array([float(word) for word in text.decode().split()])
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
     if len(weights) != n_rows:

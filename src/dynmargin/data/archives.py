@@ -11,24 +11,26 @@ import sys
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from io import RawIOBase
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .dataset import DataError
-from .limits import require_unpacked, taking_memory
-from .npy import read_into
+from .limits import max_unpacked, require_end, require_memory, require_unpacked, taking_memory
+from .npy import SLICE_BYTES, read_into
 
 Bytes = NDArray[np.uint8]
 
 STDIN = "-"
-SLICE_BYTES = 1 << 20  # unpacked at a time
 LARGEST_DICTIONARY = 1 << 30  # of xz; xz -9 needs 64 MB
 
 
 class _Zstd:
     """A stream of zstd with the interface of zlib's, whose output can be bounded."""
+
+    MORSEL = 1024  # makes at most 32 MB
 
     def __init__(self) -> None:
         import zstandard
@@ -52,8 +54,6 @@ class _Zstd:
             place += self.MORSEL
         self.unconsumed_tail = data[place:]
         return bytes(found)
-
-    MORSEL = 1024  # makes at most 32 MB
 
 
 def _xz() -> lzma.LZMADecompressor:
@@ -97,11 +97,11 @@ def without_compression(path: str) -> str:
 def contents(source: str | os.PathLike[str] | BinaryIO) -> Bytes:
     """Return the decompressed bytes of a file, in memory of our own; "-" is standard input.
 
-    Files are not mapped: others may shorten a mapped file, which ends the process, or write to it while it is parsed.
+    Files are not mapped: others may shorten a mapped file, which kills the process, or write to it while it is parsed.
     """
     name = name_of(source)
     try:
-        packed = _raw(source)
+        packed = _raw(source, name)
     except OSError as error:
         raise DataError((error.strerror or str(error)).lower(), name) from error
     for compression in COMPRESSIONS:
@@ -110,18 +110,31 @@ def contents(source: str | os.PathLike[str] | BinaryIO) -> Bytes:
     return packed
 
 
-def _raw(source: str | os.PathLike[str] | BinaryIO) -> Bytes:
+def _raw(source: str | os.PathLike[str] | BinaryIO, name: str) -> Bytes:
     if not isinstance(source, str | os.PathLike):
-        return np.frombuffer(bytes(source.read()), dtype=np.uint8)
+        return _rest(source, name)
     if os.fspath(source) == STDIN:
-        return np.frombuffer(sys.stdin.buffer.read(), dtype=np.uint8)
+        return _rest(sys.stdin.buffer, name)
     with open(source, "rb", buffering=0) as file:
         size = os.fstat(file.fileno()).st_size
+        require_memory("the file", size)  # it may have holes: its size says nothing about the disk
         with taking_memory("the file", size):
             content = np.empty(size, dtype=np.uint8)
             content = content[: read_into(content, file)]
-            rest = file.readall()  # of a pipe, or of a file that grows
-    return np.concatenate([content, np.frombuffer(rest, dtype=np.uint8)]) if rest else content
+        rest = _rest(file, name)  # of a pipe, or of a file that grows
+        with taking_memory("the file", len(content) + len(rest)):
+            return np.concatenate([content, rest]) if len(rest) else content
+
+
+def _rest(file: BinaryIO | RawIOBase, name: str) -> Bytes:
+    """Read to the end, which a pipe or a device may not have."""
+    content, limit = bytearray(), max_unpacked()
+    while piece := file.read(SLICE_BYTES):
+        size = len(content) + len(piece)
+        require_end(size, limit, name)
+        with taking_memory("the file", size):
+            content += piece
+    return np.frombuffer(content, dtype=np.uint8)
 
 
 def _unpack(packed: Bytes, compression: Compression, name: str) -> bytearray:

@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -26,7 +26,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         sys.stdout.buffer.flush()
         return
     require_writable(path)
-    target = Path(os.path.realpath(path))  # what a link points to, not the link
+    target = _target(path)
     if target.exists() and not target.is_file():  # a pipe or a device cannot be replaced
         with target.open("wb") as file:
             yield file
@@ -34,6 +34,8 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     temporary = _other_name(target)
     try:
         with temporary.open("xb") as file:
+            with suppress(OSError):  # there is none yet, or the file system has no modes
+                shutil.copymode(target, temporary)  # before there is anything to read in it
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -48,7 +50,7 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Fill a new folder under a temporary name, flush its files to the disk, and rename it."""
     require_writable(path)
-    target = Path(path)
+    target = _target(path)
     temporary = _other_name(target)
     try:
         temporary.mkdir()
@@ -65,9 +67,9 @@ def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 def require_writable(path: str | os.PathLike[str]) -> None:
     """Refuse a path that cannot be written, before an hour of training rather than after it."""
-    target = Path(path)
     if os.fspath(path) == STDOUT:
         return
+    target = _target(path)
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, "it is a folder", str(target))
     if target.exists() and not target.is_file():
@@ -90,15 +92,21 @@ def require_other_file(path: str | os.PathLike[str], *inputs: str | os.PathLike[
             raise ValueError(f"{os.fspath(path)}: the output is the input; name another file")
 
 
+def _target(path: str | os.PathLike[str]) -> Path:
+    """Return what is written: what a link points to, not the link."""
+    return Path(os.path.realpath(path) if os.path.islink(path) else path)
+
+
 def _other_name(target: Path) -> Path:
     """Return a name in the same folder that nobody else has."""
     return target.with_name(f".{target.name}.{os.urandom(8).hex()}")
 
 
 def _flush_folder(folder: Path) -> None:
-    """Make the new name survive a crash, where the system allows a folder to be flushed."""
+    """Make the new name survive a crash, where a folder can be flushed; the file has its name already."""
     if os.name == "posix":
-        _flush(folder)
+        with suppress(OSError):
+            _flush(folder)
 
 
 def _flush(path: Path) -> None:

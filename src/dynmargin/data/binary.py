@@ -7,6 +7,7 @@
 import json
 import os
 import stat
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ from .npz import require_table
 HEADER = "header.json"
 FORMAT, VERSION = "dynmargin data", 1
 LAYOUTS = ("dense", "csr")
+DO_NOT_WAIT = getattr(os, "O_NONBLOCK", 0)  # for somebody who writes to a pipe
+LARGEST_HEADER = 64 * 10**6  # bytes: names of three million columns
 
 
 def read(folder: str) -> Dataset:
@@ -53,16 +56,22 @@ def write(dataset: Dataset, folder: str) -> None:
         header["feature_names"] = dataset.feature_names.tolist()
     if dataset.first_index is not None:
         header["first_index"] = dataset.first_index
+    text = (json.dumps(header, indent=1) + "\n").encode()
+    if len(text) > LARGEST_HEADER:
+        raise DataError("the names of its columns take more than 64 MB", folder)
     with atomic_folder(folder) as place:
         for name, array in arrays.items():
             np.save(place / f"{name}.npy", array, allow_pickle=False)
-        (place / HEADER).write_text(json.dumps(header, indent=1) + "\n", encoding="utf-8")
+        (place / HEADER).write_bytes(text)
 
 
 def _header(folder: str) -> dict[str, Any]:
     """Read the header, and refuse what `read` does not expect in it."""
     try:
-        header: dict[str, Any] = json.loads((Path(folder) / HEADER).read_text(encoding="utf-8"))
+        with _open(folder, HEADER) as file:
+            if (size := os.fstat(file.fileno()).st_size) > LARGEST_HEADER:
+                raise ValueError
+            header: dict[str, Any] = json.loads(file.read(size).decode())
         version = header["version"]
         if header["format"] != FORMAT or type(version) is not int:
             raise KeyError
@@ -83,13 +92,19 @@ def _header(folder: str) -> dict[str, Any]:
     return header
 
 
+def _open(folder: str, name: str) -> FileIO:
+    """Open a file of the folder, but no pipe, which may have no end or not even a beginning, and no device."""
+    file = FileIO(os.path.join(folder, name), opener=lambda path, flags: os.open(path, flags | DO_NOT_WAIT))
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise OSError("it is not a file")
+    return file
+
+
 def _load(folder: str, name: str) -> NDArray[Any]:
-    """Read an array whole. It is not mapped: whoever shortens a mapped file ends the process."""
+    """Read an array whole. It is not mapped: shortening a mapped file kills the process that reads it."""
     try:
-        with open(Path(folder) / f"{name}.npy", "rb", buffering=0) as file:
-            status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode):
-                raise DamagedArray("it is not a file")
-            return read_array(file, status.st_size)
+        with _open(folder, f"{name}.npy") as file:
+            return read_array(file, os.fstat(file.fileno()).st_size)
     except (OSError, DamagedArray) as error:
         raise DataError(f"{name}.npy is missing or damaged: {error}", folder) from error

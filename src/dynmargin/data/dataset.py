@@ -40,7 +40,7 @@ def as_names(names: list[str], path: str) -> NDArray[np.str_]:
     try:
         "".join(names).encode()
     except UnicodeEncodeError:
-        raise DataError("the name of a column holds characters that do not exist", path) from None
+        raise DataError("the name of a column holds invalid Unicode", path) from None
     return np.array(names, dtype=np.str_)
 
 
@@ -167,8 +167,15 @@ class Dataset:
             row = int(np.searchsorted(starts, wrong[0], side="right"))
             raise ValueError(f"row {row} has the value {values[wrong[0]]}; all values must be finite")
 
+    def columns_beyond(self, names: NDArray[np.str_] | None) -> list[str]:
+        """Return the names of the columns that are not among `names`, where both have names."""
+        if names is None or self.feature_names is None:
+            return []
+        known = set(names.tolist())
+        return [name for name in self.feature_names.tolist() if name not in known]
+
     def aligned(self, names: NDArray[np.str_] | None) -> Self:
-        """Put the columns into the order of `names`, where both have names; drop the others."""
+        """Put the columns into the order of `names`, where both have names; drop those of `columns_beyond`."""
         if names is None or self.feature_names is None or np.array_equal(names, self.feature_names):
             return self
         places = {name: j for j, name in enumerate(self.feature_names.tolist())}

@@ -20,17 +20,19 @@ def require_unpacked(unpacked: int, packed: int, name: str) -> None:
     if unpacked <= SMALL and MAX_UNPACKED not in os.environ:
         return
     if unpacked > (limit := max_unpacked()):
-        raise DataError(
-            f"it unpacks to more than {_core.in_units(limit)}; if it is to be trusted, set {MAX_UNPACKED} to the bytes "
-            "that it may take",
-            name,
-        )
+        raise _too_much(f"it unpacks to more than {_core.in_units(limit)}", name)
     if MAX_UNPACKED not in os.environ and unpacked > LARGEST_RATIO * packed:
-        raise DataError(
-            f"it unpacks to more than {LARGEST_RATIO} times its size, as data hardly do; if it is to be trusted, set "
-            f"{MAX_UNPACKED} to the bytes that it may take",
-            name,
-        )
+        raise _too_much(f"it unpacks to more than {LARGEST_RATIO} times its size, as data hardly do", name)
+
+
+def require_end(n_bytes: int, limit: float, name: str) -> None:
+    """Refuse a stream that does not end within `max_unpacked`."""
+    if n_bytes > limit:
+        raise _too_much(f"it does not end within {_core.in_units(limit)}", name)
+
+
+def _too_much(what: str, name: str) -> DataError:
+    return DataError(f"{what}; if it is to be trusted, set {MAX_UNPACKED} to the bytes that it may take", name)
 
 
 def max_unpacked() -> float:
@@ -45,6 +47,12 @@ def max_unpacked() -> float:
     if limit < 0:
         raise ValueError(f"{MAX_UNPACKED} must be a number of bytes, it is {text!r}")
     return limit
+
+
+def require_memory(purpose: str, n_bytes: float) -> None:
+    """Refuse to take more than there is; the system itself may promise it, and end the process later."""
+    if n_bytes > _core.available_memory():
+        raise MemoryError(_core.shortage(purpose, n_bytes))
 
 
 @contextmanager

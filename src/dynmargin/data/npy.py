@@ -1,6 +1,6 @@
 """One array as numpy.save writes it, read without trust in what its header says.
 
-Nothing is unpickled, nothing is mapped (a file that others shorten would end the process), and no memory is taken that
+Nothing is unpickled, nothing is mapped (a file that others shorten would kill the process), and no memory is taken that
 the file does not fill.
 """
 
@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .limits import taking_memory
+from .limits import require_memory, taking_memory
 
 KINDS = "fiubUS"  # numbers, truth values and text
-SLICE_BYTES = 1 << 20
+SLICE_BYTES = 1 << 20  # read at a time
 HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
 File = io.RawIOBase | io.BufferedIOBase
 
 
 class DamagedArray(ValueError):
-    """What was read is no array that we accept; the message is part of a sentence."""
+    """What was read is not an array that we accept; the message is part of a sentence."""
 
 
 def read_array(file: File, size: int) -> NDArray[Any]:
@@ -51,10 +51,13 @@ def _header(file: File) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     try:
         version = np.lib.format.read_magic(file)
         if version not in HEADERS:
-            raise DamagedArray("only structured arrays need the version of its format")
+            raise DamagedArray(f"unsupported .npy version {version[0]}.{version[1]}")
         shape, fortran, dtype = HEADERS[version](file)
     except DamagedArray:
         raise
+    except MemoryError as error:  # Python's parser also says so of parentheses that are nested too deeply
+        require_memory("the header of an array", SLICE_BYTES)
+        raise DamagedArray("its header is damaged") from error
     except Exception as error:  # numpy evaluates a literal: whatever that may raise
         reason = str(error).partition("\n")[0] or type(error).__name__
         raise DamagedArray(f"its header is damaged: {reason}") from error
@@ -75,7 +78,7 @@ def read_into(room: NDArray[np.uint8], file: File) -> int:
 
 
 def _require_text(array: NDArray[Any]) -> None:
-    """Refuse what is no Unicode: Python would refuse it later, somewhere else."""
+    """Refuse invalid Unicode: Python would refuse it later, somewhere else."""
     points = array.reshape(-1, order="A").view(np.dtype(np.uint32).newbyteorder(array.dtype.byteorder))
     if ((points > 0x10FFFF) | ((points >= 0xD800) & (points < 0xE000))).any():
-        raise DamagedArray("it holds characters that do not exist")
+        raise DamagedArray("it holds invalid Unicode")

@@ -15,6 +15,7 @@ from .limits import require_unpacked
 from .npy import DamagedArray, read_array
 
 ENTRIES = ("X", "format", "shape", "data", "indices", "indptr", "y", "feature_names")
+COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # an LZMA entry may ask for a dictionary of 4 GB
 
 
 def read_arrays(
@@ -34,7 +35,9 @@ def read_arrays(
                 if not wanted(key):
                     continue
                 if key in arrays:
-                    raise DamagedArray("it is there twice")
+                    raise DamagedArray("duplicate entry")
+                if entry.compress_type not in COMPRESSIONS:
+                    raise DamagedArray("it is compressed in a way that NumPy never uses")
                 packed, unpacked = packed + entry.compress_size, unpacked + entry.file_size
                 require_unpacked(unpacked, min(packed, len(content)), name)
                 with archive.open(entry) as file:
@@ -107,7 +110,8 @@ def parse(content: NDArray[np.uint8], name: str) -> Dataset:
     if "X" in arrays:
         return Dataset(require_table(arrays["X"], name), y, names)
     if missing := {"data", "indices", "indptr", "shape"} - arrays.keys():
-        raise DataError(f"it holds neither X nor a whole CSR matrix: {', '.join(sorted(missing))} is missing", name)
+        are = "is" if len(missing) == 1 else "are"
+        raise DataError(f"it holds neither X nor a whole CSR matrix: {', '.join(sorted(missing))} {are} missing", name)
     format = arrays.get("format", np.array(b"csr"))
     if format.tolist() not in (b"csr", "csr"):
         raise DataError(f"its sparse format is {format.tolist()!r}; save it as CSR", name)
