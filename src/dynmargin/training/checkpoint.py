@@ -30,7 +30,7 @@ from ..certificate.certificate import certify
 from ..certificate.counts import SparseCounts
 from ..data.archives import contents
 from ..data.atomic import STDOUT, atomic_write, require_writable
-from ..data.npz import read_arrays
+from ..data.npz import read_arrays, write_arrays
 from ..problem.packed import PackedProblem
 from ..problem.problems import Weights
 from .result import UNFINISHED, Check, Result, StopReason
@@ -218,13 +218,14 @@ class Checkpoint:
             header = {"parameters": self.parameters, "data": self.data, "seed": self.seed}
             try:
                 with atomic_write(self.path) as file:
-                    np.savez(
+                    write_arrays(
                         file,
-                        allow_pickle=False,
-                        format=np.array(FORMAT),
-                        version=np.array(VERSION),
-                        header=_text(header),
-                        **{f"jobs/{name}": array for name, array in arrays.items()},
+                        {
+                            "format": np.array(FORMAT),
+                            "version": np.array(VERSION),
+                            "header": _text(header),
+                            **{f"jobs/{name}": array for name, array in arrays.items()},
+                        },
                     )
             except (OSError, MemoryError) as error:
                 reason = getattr(error, "strerror", None) or str(error)
