@@ -23,7 +23,7 @@ from ..algorithms.registry import ALGORITHMS
 from ..certificate.certificate import Certificate
 from ..certificate.html import as_table
 from ..model.linear_model import LinearModel, Predictor
-from ..problem.matrix import as_matrix
+from ..problem.matrix import as_matrix, for_products, require_sound
 from ..problem.packed import PackedProblem
 from ..problem.problems import (
     Problem,
@@ -297,13 +297,19 @@ class MarginClassifier(Fitted, Predictor, CallbackSupportMixin, ClassifierMixin,
 
     def _linear(self, X: Any) -> tuple[Any, NDArray[np.float64], NDArray[np.float64], NDArray[Any]]:
         check_is_fitted(self)
-        return validate_data(self, X, reset=False, **ROWS), self.coef_, self.intercept_, self.classes_
+        X = self._rows(X, reset=False)
+        return for_products(X) if hasattr(X, "indptr") else X, self.coef_, self.intercept_, self.classes_
+
+    def _rows(self, X: Any, *y: Any, **options: Any) -> Any:
+        """Let scikit-learn check rows, and labels if there are any."""
+        require_sound(X)
+        return validate_data(self, X, *y, **ROWS, **options)
 
     def _validated(
         self, X: Any, y: Any, sample_weight: ArrayLike | None
     ) -> tuple[Any, NDArray[Any], NDArray[Any], Weights | None]:
         """Return rows, labels, the classes and the weights; what cannot be trained on is refused here."""
-        X, y = validate_data(self, X, y, **ROWS)
+        X, y = self._rows(X, y)
         if y.dtype.kind == "O":  # what cannot be sorted is refused in words
             check_classification_targets(y)
         classes = distinct(y)

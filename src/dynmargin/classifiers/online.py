@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils._param_validation import Hidden
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..certificate.certificate import Certificate
 from ..certificate.online import OnlineCertificate
@@ -22,7 +22,7 @@ from ..training.fit import Fit
 from ..training.request import Request
 from ..training.result import Result
 from ..training.stream import Stream
-from .base import ROWS, Method, validated
+from .base import Method, validated
 from .parameters import option, parameter, words
 from .perceptrons import PerceptronFamily
 
@@ -136,7 +136,7 @@ class OnlineClassifier(OnlineFitted, PerceptronFamily):
                 "class_weight='balanced' is not known before all rows are; compute it from a sample of the labels "
                 "(sklearn.utils.compute_class_weight) and pass it as a dict"
             )
-        X, y = validate_data(self, X, y, reset=first, **ROWS)
+        X, y = self._rows(X, y, reset=first)
         if not first and self._streams is None:
             warnings.warn(
                 "partial_fit starts afresh: it can continue a fit only if that had warm_start=True, which keeps the "
@@ -197,7 +197,7 @@ class OnlineClassifier(OnlineFitted, PerceptronFamily):
             The one with the largest gap; all of them are in ``certificates_``, which this replaces.
         """
         check_is_fitted(self)
-        X, y = validate_data(self, X, y, reset=False, **ROWS)
+        X, y = self._rows(X, y, reset=False)
         self._require_known(y)
         weight = self._row_weights(X, sample_weight)
         scores = np.asarray(X @ self.coef_.T) + self.intercept_

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from ..problem.matrix import as_floats
 from ..problem.problems import distinct, require_two_classes
 
+MOST_CHARACTERS = 500  # of a reason
 ENTRIES_PER_BLOCK = 1 << 20  # of a sparse matrix, multiplied at a time
 LONGEST_NAME = 1000  # of a column: an array of text takes as much for every name as for the longest
 
@@ -25,6 +26,7 @@ class DataError(ValueError):
     """
 
     def __init__(self, reason: str, path: str, line: int | None = None, column: int | None = None) -> None:
+        reason = reason if len(reason) <= MOST_CHARACTERS else f"{reason[:MOST_CHARACTERS]}..."  # of a hostile file
         super().__init__(reason, path, line, column)
         self.reason, self.path, self.line, self.column = reason, path, line, column
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..certificate.certificate import Certificate, Verification, state, unproven
 from ..data.archives import contents, name_of
 from ..data.dataset import DataError
-from ..problem.matrix import as_floats, as_matrix
+from ..problem.matrix import as_floats, for_products, require_sound
 from ..problem.problems import as_labels
 from .model_file import ModelFileError, parse, write
 
@@ -126,11 +126,15 @@ class LinearModel(Predictor):
 
     def _linear(self, X: Any) -> tuple[Any, NDArray[np.float64], NDArray[np.float64], NDArray[Any]]:
         self._require_names(X)
-        X = X.tocsr() if hasattr(X, "tocsr") else as_floats(X)
+        if hasattr(X, "tocsr"):
+            require_sound(X)
+            X = X.tocsr()
+            X = X if X.data.dtype in (np.float32, np.float64) else X.astype(np.float64)
+        else:
+            X = as_floats(X)
         if len(X.shape) != 2 or X.shape[1] != self.n_features:
             raise ValueError(f"the model has {self.n_features} features; X has the shape {tuple(X.shape)}")
-        if hasattr(X, "indptr"):
-            as_matrix(X)  # checks the indices, which NumPy would let wrap around
+        X = for_products(X) if hasattr(X, "indptr") else X
         _require_finite(X.data if hasattr(X, "indptr") else X)
         return X, self.coef, self.intercept, self.classes
 

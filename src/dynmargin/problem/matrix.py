@@ -16,12 +16,36 @@ def as_floats(values: Any) -> NDArray[Any]:
     return array if array.dtype in _FLOATS else array.astype(np.float64)
 
 
+def require_sound(X: Any) -> None:
+    """Refuse a sparse matrix that scipy would have to convert, if that is not safe: it trusts the indices."""
+    if not hasattr(X, "indptr"):
+        return
+    if getattr(X, "format", "csr") != "csr":
+        X.check_format(full_check=True)
+    elif X.data.dtype not in _FLOATS:
+        as_matrix(X)
+
+
+def for_products(X: Any) -> Any:
+    """Return a CSR matrix whose products are safe: indices within range, and of types that scipy can multiply."""
+    as_matrix(X)
+    kinds = X.indices.dtype, X.indptr.dtype
+    if hasattr(X, "check_format") and (kinds[0] != kinds[1] or kinds[0] not in (np.int32, np.int64)):
+        X = X.copy()
+        X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    return X
+
+
 def as_matrix(X: Any) -> _core.Matrix:
     """Borrow a dense array or a sparse matrix; float32 and float64 are not copied, whether dense or CSR.
 
     Sparse formats other than CSR are converted by their own ``tocsr``.
     """
     if hasattr(X, "tocsr"):
+        if len(X.shape) != 2:
+            raise ValueError(f"X must have two dimensions, got {len(X.shape)}")
+        if getattr(X, "format", "csr") != "csr":
+            require_sound(X)
         X = X.tocsr()
         values, columns, starts = as_floats(X.data), X.indices, X.indptr
         if columns.dtype != starts.dtype or columns.dtype not in (np.int32, np.int64):
