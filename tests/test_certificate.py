@@ -334,16 +334,36 @@ def test_a_verdict_says_which_problem_it_is_about(breast_cancer):
 def test_what_is_expected_of_the_problem_is_checked(breast_cancer):
     X, y = breast_cancer
     certificate = PDMClassifier(C=0.5).fit(X, y).certificate_
-    assert certificate.verify(X, y, C=0.5, classes=[1, 0], loss="squared_hinge")
+    assert certificate.verify(X, y, C=0.5, classes=[1, 0], loss="squared_hinge", intercept_scaling=1)
     assert certificate.verify(X, y, C=np.float32(0.5), classes=np.array([0.0, 1.0]))
     for expected, detail in (
         ({"C": 1}, "C = 0.5, not C = 1 for every row"),
         ({"classes": [0, 1, 2]}, "the classes are 0, 1, not 0, 1, 2"),
         ({"classes": ["0", "1"]}, "the classes are 0, 1, not 0, 1"),
         ({"loss": "hinge"}, "the loss is squared_hinge, not hinge"),
+        (
+            {"intercept_scaling": 0.5},
+            "it has an intercept with scaling 1, but an intercept with scaling 0.5 was asked for",
+        ),
+        ({"intercept_scaling": 0}, "it has an intercept with scaling 1, but no intercept was asked for"),
+        (
+            {"intercept_scaling": np.nan},
+            "it has an intercept with scaling 1, but an intercept with scaling nan was asked for",
+        ),
     ):
         found = certificate.verify(X, y, **expected)
         assert (found.verdict, found.detail, bool(found)) == ("other problem", detail, False)
+    without = PDMClassifier(C=0.5, fit_intercept=False).fit(X, y).certificate_
+    assert without.verify(X, y, intercept_scaling=0)
+    assert without.verify(X, y, intercept_scaling=-1)
+    assert (
+        without.verify(X, y, intercept_scaling=1).detail
+        == "it has no intercept, but an intercept with scaling 1 was asked for"
+    )
+    free = DecompositionSVMClassifier(0.1).fit(X, y).certificate_
+    for scaling, other in ((0, "no intercept"), (1, "an intercept with scaling 1")):
+        found = free.verify(X, y, intercept_scaling=scaling)
+        assert (found.verdict, found.detail) == ("other problem", f"it has a free intercept, but {other} was asked for")
     weighted = PDMClassifier(C=0.5, class_weight={1: 2.0}).fit(X, y).certificate_
     found = weighted.verify(X, y, C=0.5)
     assert found.detail == "C = 1 for class 1, 0.5 for class 0, not C = 0.5 for every row"

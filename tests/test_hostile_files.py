@@ -26,7 +26,7 @@ import zstandard
 from dynmargin import DataError, ModelFileError, _core, load, read_libsvm
 from dynmargin.cli import train
 from dynmargin.cli.main import main
-from dynmargin.cli.options import ending_on_signals
+from dynmargin.cli.signals import ending_on_signals
 from dynmargin.data.archives import contents
 from dynmargin.data.atomic import atomic_folder, atomic_write, require_writable
 from dynmargin.data.dataset import Csr, Dataset
@@ -585,7 +585,7 @@ def test_an_index_that_no_memory_is_enough_for_is_refused_before_training(tmp_pa
 def test_a_signal_leaves_no_temporary_file_and_is_what_the_process_dies_of(writer, number, tmp_path):
     code = f"""
 import time
-from dynmargin.cli.options import ending_on_signals
+from dynmargin.cli.signals import ending_on_signals
 from dynmargin.data.atomic import {writer}
 with ending_on_signals(), {writer}({str(tmp_path / "out")!r}):
     print("writing", flush=True)
@@ -597,6 +597,31 @@ with ending_on_signals(), {writer}({str(tmp_path / "out")!r}):
         process.send_signal(number)
         assert process.wait() == -number
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals are those of POSIX")
+def test_a_signal_that_was_swallowed_does_not_make_the_process_immortal():
+    """The second is ignored, for the sake of the clean-up; the third is the end."""
+    code = """
+import signal, time
+from dynmargin.cli.signals import ending_on_signals
+with ending_on_signals():
+    try:
+        print("running", flush=True)
+        time.sleep(100)
+    except BaseException:
+        print("swallowed", flush=True)
+    for _ in range(1000):
+        if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+            print("mortal", flush=True)
+            time.sleep(100)
+        time.sleep(0.01)
+"""
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as process:
+        for word in (b"running\n", b"swallowed\n", b"mortal\n"):
+            assert process.stdout.readline() == word
+            process.send_signal(signal.SIGTERM)
+        assert process.wait() == -signal.SIGTERM
 
 
 def test_signals_are_caught_by_the_command_line_only_and_given_back():

@@ -14,7 +14,7 @@ from dynmargin.model import model_file
 def test_verify_tells_other_data_from_another_order(run, folder):
     assert run("verify", "model.npz", "train")[0] == 0
     code, out, _ = run("verify", "model.npz", "test")
-    assert (code, out) == (2, "other data: it was made for 1200 rows and labels and 64 features\n")
+    assert (code, out) == (2, "other data: it was made for 1200 labelled rows and 64 features\n")
     lines = (folder / "train").read_text().splitlines()
     (folder / "reversed").write_text("\n".join(lines[::-1]))
     assert run("verify", "model.npz", "reversed")[:2] == (2, "other data: the rows are the same, in another order\n")
@@ -50,12 +50,17 @@ def test_verify_states_the_problem_and_takes_expectations(run, folder):
         "without sample weights"
     )
     assert (code, out.splitlines()[-1]) == (0, problem)
-    assert run("verify", "model.npz", "train", "-c", "1", "--classes=-1,+1.0", "--loss", "squared_hinge")[0] == 0
+    assert (
+        run("verify", "model.npz", "train", "-c", "1", "-B", "1", "--classes=-1,+1.0", "--loss", "squared_hinge")[0]
+        == 0
+    )
     for words, detail in (
         (("-c", "2"), "C = 1, not C = 2 for every row"),
         (("--classes", "1,2,3"), "the classes are -1, 1, not 1, 2, 3"),
         (("--classes", "1,one"), "the classes are -1, 1, not 1, one"),
         (("--loss", "hinge"), "the loss is squared_hinge, not hinge"),
+        (("-B", "2"), "it has an intercept with scaling 1, but an intercept with scaling 2 was asked for"),
+        (("-B", "-1"), "it has an intercept with scaling 1, but no intercept was asked for"),
     ):
         assert run("verify", "model.npz", "train", *words) == (2, f"other problem: {detail}\n", "")
     assert run("train", "-q", "-w1", "3", "train", "priced.npz", "--algorithm", "dcd-hinge", "-c", "0.1")[0] == 0
@@ -63,6 +68,37 @@ def test_verify_states_the_problem_and_takes_expectations(run, folder):
     assert code == 0
     assert "classes -1, 1; hinge, C = 0.30000000000000004 for class 1, 0.1 for class -1, an intercept" in out
     assert run("verify", "priced.npz", "train", "-c", "0.1")[0] == 2
+
+
+def test_verify_can_demand_the_intercept(run):
+    words = ("--algorithm", "decomposition")
+    for trained, asked, code in ((("-B", "-1"), "-1", 0), (("-B", "-1"), "1", 2), (words, "1", 2), (words, "-1", 2)):
+        assert run("train", "-q", *trained, "train", "intercept.npz")[0] == 0
+        assert run("verify", "intercept.npz", "train", "-B", asked)[0] == code
+
+
+def test_what_the_file_claims_is_called_a_claim(run):
+    """The epsilon that was asked for is stored, not proven."""
+    assert "; the file says that 1.000% was asked for\n" in run("verify", "model.npz", "train")[1]
+
+
+def test_columns_that_the_model_does_not_know_are_other_data_for_verify_and_unused_in_predict(run, folder):
+    (folder / "c.csv").write_text("c,label\n1,x\n2,y\n3,y\n")
+    (folder / "abc.csv").write_text("a,b,c,label\n5,0,1,x\n6,0,2,y\n7,0,3,y\n")
+    (folder / "bc.csv").write_text("b,c,label\n0,1,x\n0,2,y\n0,3,y\n")
+    assert run("train", "-q", "c.csv", "c.npz", "--label", "label", "-c", "100")[0] == 0
+    code, out, _ = run("verify", "c.npz", "c.csv")
+    assert (code, "; 3 rows, 1 feature, without sample weights; labels" in out) == (0, True)
+    for words in ((), ("--label", "label")):
+        found = run("verify", "c.npz", "abc.csv", *words)
+        assert found == (2, "other data: the table also has the columns a, b\n", "")
+    assert run("verify", "c.npz", "bc.csv") == (2, "other data: the table also has the column b\n", "")
+    code, out, err = run("predict", "abc.csv", "c.npz")
+    assert (code, out, err) == (
+        0,
+        run("predict", "c.csv", "c.npz")[1],
+        "dynmargin: the model does not use the columns a, b\n",
+    )
 
 
 def test_verify_says_which_column_has_the_labels(run, folder):

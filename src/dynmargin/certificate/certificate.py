@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .. import _core
 from ..problem.matrix import as_matrix
 from ..problem.problems import JointProblem, Problem, first_foreign, label_text
-from ..problem.statement import describe, difference, labels_text
+from ..problem.statement import counted, describe, difference, labels_text
 from .counts import SparseCounts
 from .html import as_table
 
@@ -29,7 +29,7 @@ class Verification:
     verdict : {"proven", "not proven", "altered", "other data", "other problem"}
         "proven" when both bounds hold in real arithmetic for this data; "altered" when the problem, weights or counts
         are not those the certificate was made with; "other data" when the rows, labels or weights are not; "other
-        problem" when it is not about the C, classes or loss that were asked about; otherwise "not proven".
+        problem" when it is not about the C, classes, loss or intercept asked about; otherwise "not proven".
     margin : float
         The largest margin that the weights prove, or NaN when it was not computed.
     upper_bound : float
@@ -177,11 +177,12 @@ class Certificate:
         C: float | None = None,
         classes: Collection[Any] | None = None,
         loss: str | None = None,
+        intercept_scaling: float | None = None,
     ) -> Verification:
         """Recompute each bound from its witness and the data, rounding errors accounted for.
 
-        The certificate itself says which problem it is about, and the answer repeats it. Whoever expects a certain
-        problem passes what it is expected to be.
+        The certificate itself says which problem it is about, and the answer repeats it. To demand a certain problem,
+        pass what it must be.
 
         Parameters
         ----------
@@ -197,6 +198,9 @@ class Certificate:
             Which classes there must be.
         loss : {"squared_hinge", "hinge"}, optional
             Which loss it must be.
+        intercept_scaling : float, optional
+            Which constant feature the intercept must belong to; 0 or less for no intercept. A free intercept, that of
+            the decomposition SVM, belongs to none and is not the same as no intercept.
 
         Returns
         -------
@@ -215,14 +219,13 @@ class Certificate:
         """
         if self.witness_digest != digest_witnesses(self.problem, self.weights, self.intercept, self.counts):
             return unproven("altered", "problem, weights or counts are not those that the certificate was made with")
-        if differs := difference(self.problem, C, classes, loss):
+        if differs := difference(self.problem, C, classes, loss, intercept_scaling):
             return unproven("other problem", self._which + differs)
         matrix, labels = as_matrix(X), np.ravel(y)
         n_features = self.weights.shape[-1]
         if not len(labels) == matrix.n_rows == self.counts.shape[0] or matrix.n_columns != n_features:
-            return unproven(
-                "other data", f"it was made for {self.counts.shape[0]} rows and labels and {n_features} features"
-            )
+            rows, features = counted(self.counts.shape[0], "labelled row"), counted(n_features, "feature")
+            return unproven("other data", f"it was made for {rows} and {features}")
         weight = None
         if sample_weight is not None:
             weight = np.array(np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), len(labels)))
@@ -232,11 +235,11 @@ class Certificate:
             return unproven("other data", detail)
         try:
             found = self._recompute(matrix, self.problem.to_core(self.problem.sides(labels, weight), weight))
-        except ValueError as error:  # counts or costs that no run can have
+        except ValueError as error:  # impossible counts or costs
             found = unproven("not proven", str(error))
         if found.verdict == "other data":
             return found
-        return replace(found, problem=state([self], weighted=weight is not None))
+        return replace(found, problem=problem_text([self], weighted=weight is not None))
 
     def _recompute(self, matrix: _core.Matrix, problem: _core.Problem | _core.JointProblem) -> Verification:
         data_digest, rows_digest = problem.digest(matrix)
@@ -373,7 +376,7 @@ def digest_witnesses(
     return _core.digest_words(np.concatenate([np.ascontiguousarray(part).view(np.uint64) for part in parts]))
 
 
-def state(certificates: Sequence[Certificate], weighted: bool | None = None) -> str:
+def problem_text(certificates: Sequence[Certificate], weighted: bool | None = None) -> str:
     """Put the problem of the certificates of a model into words, with the size of its data.
 
     Only the data tell whether there were sample weights: without them, nothing is said of weights.
@@ -381,7 +384,7 @@ def state(certificates: Sequence[Certificate], weighted: bool | None = None) -> 
     n_rows, n_features = certificates[0].counts.shape[0], certificates[0].weights.shape[-1]
     weights = {None: "", True: ", with sample weights", False: ", without sample weights"}[weighted]
     problems = [certificate.problem for certificate in certificates]
-    return f"{describe(problems)}; {n_rows} rows, {n_features} features{weights}"
+    return f"{describe(problems)}; {counted(n_rows, 'row')}, {counted(n_features, 'feature')}{weights}"
 
 
 def objective_of(margin: float) -> float:

@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print it line by line."""
-    from ..certificate.certificate import state
+    from ..certificate.certificate import problem_text
     from ..data.archives import contents, name_of
     from ..model.linear_model import LinearModel
     from ..model.model_file import digest, parse
@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     ]
     if model.first_index is not None:
         lines.append(f"first index   {model.first_index}")
-    lines.append(f"problem       {state(model.certificates)}" if model.certificates else "certificate   none")
+    lines.append(f"problem       {problem_text(model.certificates)}" if model.certificates else "certificate   none")
     for certificate in model.certificates:
         counts = certificate.counts
         lines += [

@@ -8,7 +8,8 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from . import streams
-from .options import DONE, EXIT_CODES, FAILED, INTERRUPTED, UNHEARD, ending_on_signals
+from .options import BROKEN_PIPE, DONE, EXIT_CODES, FAILED, INTERRUPTED
+from .signals import ending_on_signals
 
 COMMANDS = {  # a module each
     "train": "train a model and prove how good it is",
@@ -72,18 +73,18 @@ def parse(words: list[str], arguments: argparse.Namespace) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command line; return the exit code, which is that of the verdict even if nobody has heard it."""
+    """Run a command line; return the exit code, which is that of the verdict even if it could not be printed."""
     if argv is None:
         streams.take_over()
     if "numpy" not in sys.modules:  # starting the threads of its linear algebra takes longer than they save
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     words = list(sys.argv[1:] if argv is None else argv)
-    arguments = argparse.Namespace(code=UNHEARD)  # until the command knows better
+    arguments = argparse.Namespace(code=BROKEN_PIPE)  # until the command knows better
     try:
         with ending_on_signals():
             run(words, arguments)
         return int(arguments.code)
-    except BrokenPipeError:  # whoever read our output has had enough
+    except BrokenPipeError:  # the reader of our output closed it
         return int(arguments.code)
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -94,7 +95,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (ValueError, ImportError) as error:
         message = str(error)
     finally:
-        streams.settle(sys.stdout)
+        streams.discard_unwritten(sys.stdout)
     print(f"dynmargin {words[0]}: {' '.join(message.split())}", file=sys.stderr)
     return FAILED
 
@@ -115,7 +116,5 @@ def flush() -> None:
     """Write what has been printed; say so if it cannot be written."""
     try:
         sys.stdout.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
+    except OSError as error:  # also of a broken pipe, which stays one
         raise OSError(error.errno, error.strerror, "standard output") from error

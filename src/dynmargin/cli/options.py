@@ -2,12 +2,8 @@
 
 import argparse
 import math
-import os
-import signal
 import sys
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..data import FORMATS
@@ -19,14 +15,14 @@ if TYPE_CHECKING:
     from ..data.dataset import Dataset
     from ..model.linear_model import LinearModel
 
-DONE, NOT_PROVEN, OTHER_DATA, FAILED, INTERRUPTED, UNHEARD = 0, 1, 2, 3, 130, 141
+DONE, NOT_PROVEN, OTHER_DATA, FAILED, INTERRUPTED, BROKEN_PIPE = 0, 1, 2, 3, 130, 141
 EXIT_CODES = f"""exit codes:
   {DONE}    done; verify: proven
   {NOT_PROVEN}    train: the model is written, but epsilon is not proven; verify: not proven; paper: a cell failed
   {OTHER_DATA}    verify: not the data that the model was trained on, or not the problem asked about
   {FAILED}    failed: the command line, a file or its contents are wrong (one sentence on stderr says how)
   {INTERRUPTED}  interrupted by Ctrl-C
-  {UNHEARD}  whoever read the output was gone before it was complete"""
+  {BROKEN_PIPE}  the reader of the output closed it early"""
 
 DATA_HELP = "LIBSVM text, .csv, .tsv, .parquet, .npz or a folder of arrays; may be compressed; - for standard input"
 
@@ -73,45 +69,15 @@ def notice(message: str) -> None:
     print(f"dynmargin: {message}", file=sys.stderr)
 
 
-class _Ended(BaseException):
-    """A signal asked us to end."""
+def columns_text(names: list[str]) -> str:
+    """Name some columns of a table."""
+    from ..problem.statement import labels_text
 
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.number = number
-
-
-@contextmanager
-def ending_on_signals() -> Iterator[None]:
-    """Clean up on SIGTERM and SIGHUP as after an error, then die of the signal: whoever sent it sees what was sent.
-
-    For a program, not for a library. A signal that is ignored (nohup) stays ignored, and so do further ones while
-    temporary files are removed.
-    """
-    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    caught = [number for name in names if signal.getsignal(number := getattr(signal, name)) == signal.SIG_DFL]
-    if threading.current_thread() is not threading.main_thread():  # only it may set handlers, and it gets the signals
-        caught = []
-
-    def end(number: int, _: object) -> None:
-        for one in caught:
-            signal.signal(one, signal.SIG_IGN)
-        raise _Ended(number)
-
-    try:
-        for number in caught:
-            signal.signal(number, end)
-        yield
-    except _Ended as ended:
-        signal.signal(ended.number, signal.SIG_DFL)
-        os.kill(os.getpid(), ended.number)
-    finally:
-        for number in caught:
-            signal.signal(number, signal.SIG_DFL)
+    return f"the column{'' if len(names) == 1 else 's'} {labels_text(names)}"
 
 
 def read_data(arguments: argparse.Namespace, model: "LinearModel | None" = None) -> "Dataset":
-    """Read the data; for a model as it saw them in training, with the same base of indices and the same columns."""
+    """Read the data; for a model with the label and the base of indices that it had in training."""
     from ..data.formats import read_dataset
 
     options: dict[str, Any] = {"label": arguments.label}
@@ -122,7 +88,7 @@ def read_data(arguments: argparse.Namespace, model: "LinearModel | None" = None)
     dataset = read_dataset(arguments.data, arguments.format, **options)
     for message in dataset.notices:
         notice(message)
-    return dataset if model is None else dataset.aligned(model.feature_names)
+    return dataset
 
 
 def read_model(arguments: argparse.Namespace) -> "LinearModel":

@@ -10,7 +10,7 @@ exit codes: 0 done, 3 failed
 import argparse
 import sys
 
-from .options import DATA_HELP, DONE, LABEL, READING, notice, read_data, read_model
+from .options import DATA_HELP, DONE, LABEL, READING, columns_text, notice, read_data, read_model
 
 OPTIONS = (READING, LABEL)
 
@@ -38,6 +38,9 @@ def run(arguments: argparse.Namespace) -> int:
         require_other_file(arguments.out, arguments.data, arguments.model)
     model = read_model(arguments)
     dataset = read_data(arguments, model)
+    if beyond := dataset.columns_beyond(model.feature_names):
+        notice(f"the model does not use {columns_text(beyond)}")
+    dataset = dataset.aligned(model.feature_names)
     X, y = dataset.X, dataset.y
     if isinstance(X, Csr):
         if X.shape[1] > model.n_features:

@@ -11,9 +11,10 @@ class _Lossy(io.FileIO):
 
     def write(self, text: Any) -> int:
         try:
-            return super().write(text)
+            written: int | None = super().write(text)  # None: a pipe that is full and does not wait
         except OSError:
-            return len(text)
+            written = None
+        return len(text) if written is None else written
 
 
 def take_over() -> None:
@@ -36,7 +37,7 @@ def take_over() -> None:
     sys.stderr = io.TextIOWrapper(lossy, encoding, errors="backslashreplace", line_buffering=True)
 
 
-def settle(stream: TextIO) -> None:
+def discard_unwritten(stream: TextIO) -> None:
     """Forget what a stream cannot write: at its end Python would try again, and replace our exit code by its own."""
     try:
         stream.flush()

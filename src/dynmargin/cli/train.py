@@ -104,6 +104,7 @@ def read(arguments: argparse.Namespace) -> "Dataset":
     """Read the data and report their size."""
     from ..data.archives import name_of
     from ..data.formats import read_dataset
+    from ..problem.statement import counted
 
     began = time.perf_counter()
     dataset = read_dataset(arguments.data, arguments.format, label=arguments.label)
@@ -112,7 +113,8 @@ def read(arguments: argparse.Namespace) -> "Dataset":
     if not arguments.quiet:
         rows, columns = dataset.X.shape
         seconds = time.perf_counter() - began
-        print(f"{name_of(arguments.data)}: {rows} rows, {columns} features, read in {seconds:.2f} s", file=sys.stderr)
+        size = f"{counted(rows, 'row')}, {counted(columns, 'feature')}"
+        print(f"{name_of(arguments.data)}: {size}, read in {seconds:.2f} s", file=sys.stderr)
     require_room_for_weights(dataset)
     return dataset
 
@@ -255,14 +257,16 @@ class Training:
             first_index=dataset.first_index,
             parameters={"algorithm": algorithm, **parameters, "stop_reason": worst.stop_reason, "label": label},
         )
+        # Known before it is printed: whatever becomes of the output, the exit code is that of the proof.
+        asked.code = DONE if fitted.achieved else NOT_PROVEN
         if not asked.quiet:
             lines = [f"{algorithm}; {fitted.passes} passes, {fitted.updates} updates, {seconds:.2f} s"]
             if len(fitted.results) > 1:
                 lines.append(f"{len(fitted.results)} classes, each against the rest; the one with the largest gap:")
-            piped = asked.model == "-"  # whoever reads the model from standard output must find nothing else there
+            piped = asked.model == "-"  # nothing else may be in the output then
             lines += [str(worst.certificate), f"model written to {'standard output' if piped else asked.model}"]
             print("\n".join(lines), file=sys.stderr if piped else sys.stdout)
-        return DONE if fitted.achieved else NOT_PROVEN
+        return int(asked.code)
 
     def validate(self) -> int:
         """Train on all folds but one and predict that one, for each in turn; print the accuracy."""

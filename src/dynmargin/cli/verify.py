@@ -5,7 +5,8 @@ for example:
   dynmargin verify a9a.npz a9a.xz -c 1 --classes=-1,1 --loss squared_hinge
 
 Both bounds are computed anew: the margin from the weights, the upper bound from the counts. Nothing in the model file
-is trusted. It says which problem it is about, and so does the answer; -c, --classes and --loss say which it must be.
+is trusted. It says which problem it is about, and so does the answer; -c, -B, --classes and --loss say which it
+must be.
 exit codes: 0 proven, 1 not proven, 2 not the data it was trained on (or its rows in another order), or not the problem
 that was asked about, 3 failed
 """
@@ -21,6 +22,8 @@ from .options import (
     OTHER_DATA,
     READING,
     WEIGHTS,
+    columns_text,
+    finite,
     names,
     positive,
     read_data,
@@ -41,6 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("data", metavar="DATA", help=DATA_HELP)
     add = parser.add_argument
     add("-c", type=positive, metavar="C", dest="C", help="what slacks must cost in every class (default: whatever)")
+    add("-B", type=finite, metavar="BIAS", dest="bias", help="which constant feature there must be; -1 for none")
     add("--classes", type=names, metavar="LABELS", help="which classes there must be, separated by commas")
     add("--loss", choices=("squared_hinge", "hinge"), help="which loss it must be")
     parser.set_defaults(run=run)
@@ -57,13 +61,23 @@ def run(arguments: argparse.Namespace) -> int:
 
     model = read_model(arguments)
     dataset = read_data(arguments, model)
+    if beyond := dataset.columns_beyond(model.feature_names):
+        arguments.code = OTHER_DATA
+        print(f"other data: the table also has {columns_text(beyond)}")
+        return OTHER_DATA
+    dataset = dataset.aligned(model.feature_names)
     if dataset.y is None:
         raise ValueError("the data have no labels; name their column by --label")
     X = dataset.X
     if isinstance(X, Csr) and X.shape[1] < model.n_features:  # the last features may have no value
         X = X.with_columns(model.n_features)
     weights = read_weights(arguments.weights, X.shape[0]) if arguments.weights else None
-    expected = {"C": arguments.C, "classes": labels(arguments.classes, model), "loss": arguments.loss}
+    expected = {
+        "C": arguments.C,
+        "classes": labels(arguments.classes, model),
+        "loss": arguments.loss,
+        "intercept_scaling": arguments.bias,
+    }
     found, worst = model.verify(X, dataset.y, weights, **expected), model.certificate
     # Known before it is printed: whatever becomes of the output, the exit code is that of the verdict.
     arguments.code = {"proven": DONE, "other data": OTHER_DATA, "other problem": OTHER_DATA}.get(
@@ -75,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
     if found and worst and worst.gap < 1:  # else nothing is separated
         what, of = ("margin", "best") if worst.loss == "squared_hinge" else ("value 1 / sqrt(objective)", "largest")
         within = f"the {what} is within {percent(worst.gap)} of the {of} possible"
-        lines.append(f"{within}; {percent(worst.epsilon)} was asked for")
+        lines.append(f"{within}; the file says that {percent(worst.epsilon)} was asked for")
     if found.problem:
         lines.append(f"the problem: {found.problem}{label_column(arguments, dataset, model)}")
     print("\n".join(lines))

@@ -39,15 +39,16 @@ def fields_of(arrays: Arrays, joint: bool) -> dict[str, Any]:
         names is None or (names.dtype.kind == "U" and names.shape == coef.shape[1:]),
         "feature_names do not fit: there must be one for each feature",
     )
+    require(names is None or len(set(names.tolist())) == len(names), "two features have the same name")
     for text in (classes, names):
         if text is not None and text.dtype.kind == "U":
-            "".join(text.tolist()).encode()  # refuses what is no Unicode
+            "".join(text.tolist()).encode()  # refuses invalid Unicode
     bias, first_index, parameters = scalar(arrays, "bias", "fiu"), None, json_object(arrays, "parameters")
     require(0 <= bias < np.inf, "bias is not a number that a constant feature can have")
     if "first_index" in arrays:
         first_index = scalar(arrays, "first_index", "iu")
         require(first_index in (0, 1), "first_index is neither 0 nor 1")
-    require(isinstance(parameters.get("label"), str | None), "the label among the parameters is no name")
+    require(isinstance(parameters.get("label"), str | None), "the label among the parameters is not a name")
     require(arrays["margin"].ndim == 1, "margin is not one double per certificate")
     return {
         "classes": classes,
@@ -111,7 +112,7 @@ def _certificates(
 def _problems(arrays: Arrays, classes: list[Any], joint: bool) -> list[Problem]:
     n, labels, problems = len(arrays["margin"]), tuple(classes), list[Problem]()
     losses = arrays["loss"]
-    require(losses.shape == (n,) and set(losses.tolist()) <= set(get_args(Loss)), "loss is none that is known")
+    require(losses.shape == (n,) and set(losses.tolist()) <= set(get_args(Loss)), "unknown loss")
     if joint:
         costs = arrays["class_costs"]
         require(losses[0] == JointProblem.loss and not arrays["free_bias"][0], "a joint margin has squared slacks only")
@@ -129,15 +130,15 @@ def _problems(arrays: Arrays, classes: list[Any], joint: bool) -> list[Problem]:
             for i in range(n)
         ]
     for problem in problems:
-        problem.to_core(np.array([1], dtype=np.int8))  # refuses prices and augmentations that no problem can have
+        problem.to_core(np.array([1], dtype=np.int8))  # refuses impossible prices and augmentations
     return problems
 
 
 def _require_counts(counts: SparseCounts) -> None:
-    """Refuse counts that no run can have."""
+    """Refuse impossible counts."""
     places, values, size = counts.indices, counts.data, int(np.prod(counts.shape, dtype=object))
     in_order = bool((places[1:] > places[:-1]).all()) and (len(places) == 0 or 0 <= places[0] <= places[-1] < size)
-    require(in_order, "the rows of the counts are not in order, or not there")
+    require(in_order, "the rows of the counts are out of order or out of range")
     bounded = bool(((values >= 0) & (values <= LARGEST_TOTAL)).all()) and values.sum(dtype=np.float64) <= LARGEST_TOTAL
     require(bounded, "the counts are negative, or too many")
 

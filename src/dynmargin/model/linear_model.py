@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..certificate.certificate import Certificate, Verification, state, unproven
+from ..certificate.certificate import Certificate, Verification, problem_text, unproven
 from ..data.archives import contents, name_of
 from ..data.dataset import DataError
 from ..problem.matrix import as_floats, for_products, require_sound
 from ..problem.problems import as_labels
+from ..problem.statement import counted
 from .model_file import ModelFileError, parse, write
 
 
@@ -133,7 +134,7 @@ class LinearModel(Predictor):
         else:
             X = as_floats(X)
         if len(X.shape) != 2 or X.shape[1] != self.n_features:
-            raise ValueError(f"the model has {self.n_features} features; X has the shape {tuple(X.shape)}")
+            raise ValueError(f"the model has {counted(self.n_features, 'feature')}; X has the shape {tuple(X.shape)}")
         X = for_products(X) if hasattr(X, "indptr") else X
         _require_finite(X.data if hasattr(X, "indptr") else X)
         return X, self.coef, self.intercept, self.classes
@@ -162,6 +163,7 @@ class LinearModel(Predictor):
         C: float | None = None,
         classes: Collection[Any] | None = None,
         loss: str | None = None,
+        intercept_scaling: float | None = None,
     ) -> Verification:
         """Prove every certificate again from the data, and that they are about these very weights and classes.
 
@@ -169,7 +171,7 @@ class LinearModel(Predictor):
         ----------
         X, y, sample_weight : see `Certificate.verify`
             The data that the model was trained on.
-        C, classes, loss : see `Certificate.verify`
+        C, classes, loss, intercept_scaling : see `Certificate.verify`
             What the problem must be; whatever it is by default.
 
         Returns
@@ -183,14 +185,15 @@ class LinearModel(Predictor):
             return unproven("not proven", "the model has no certificate")
         if not self._is_that_of_the_certificates():
             return unproven("altered", "the weights or classes are not those of the certificate")
+        expected: dict[str, Any] = {"C": C, "classes": classes, "loss": loss, "intercept_scaling": intercept_scaling}
         found = []
         for certificate in self.certificates:
-            result = certificate.verify(X, y, sample_weight, C=C, classes=classes, loss=loss)
+            result = certificate.verify(X, y, sample_weight, **expected)
             if not result:
                 return result
             found.append((certificate.gap, result))
         worst = max(found, key=lambda gap_and_result: gap_and_result[0])[1]
-        return replace(worst, problem=state(self.certificates, weighted=sample_weight is not None))
+        return replace(worst, problem=problem_text(self.certificates, weighted=sample_weight is not None))
 
     def _is_that_of_the_certificates(self) -> bool:
         """Whether the certificates are about these weights and these classes."""

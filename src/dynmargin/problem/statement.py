@@ -3,6 +3,8 @@
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from .problems import Problem, label_text
 
 
@@ -20,7 +22,11 @@ def describe(problems: Sequence[Problem]) -> str:
 
 
 def difference(
-    problem: Problem, C: float | None = None, classes: Collection[Any] | None = None, loss: str | None = None
+    problem: Problem,
+    C: float | None = None,
+    classes: Collection[Any] | None = None,
+    loss: str | None = None,
+    intercept_scaling: float | None = None,
 ) -> str | None:
     """Say where a problem is not the one that is asked about, None where nothing differs."""
     if C is not None and any(price != C for price in problem.prices.values()):
@@ -29,6 +35,8 @@ def difference(
         return f"the classes are {labels_text(problem.classes)}, not {labels_text(classes)}"
     if loss is not None and loss != problem.loss and not problem.hard_margin:  # which is the same for both losses
         return f"the loss is {problem.loss}, not {loss}"
+    if intercept_scaling is not None and (problem.free_bias or problem.rho != np.maximum(0.0, intercept_scaling)):
+        return f"it has {_intercept(problem.rho, problem.free_bias)}, but {_intercept(intercept_scaling)} was asked for"
     return None
 
 
@@ -38,14 +46,21 @@ def labels_text(labels: Iterable[Any]) -> str:
     return ", ".join(texts if len(texts) <= 20 else [*texts[:10], f"... ({len(texts)} in all)"]) or "any"
 
 
+def counted(number: int, noun: str) -> str:
+    """Write a number of things: 1 row, 2 rows."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def _terms(problem: Problem) -> str:
-    intercept = "no intercept"
-    if problem.free_bias:
-        intercept = "a free intercept"
-    elif problem.rho > 0:
-        intercept = f"an intercept with scaling {label_text(problem.rho)}"
+    intercept = _intercept(problem.rho, problem.free_bias)
     loss = "hard margin" if problem.hard_margin else problem.loss.replace("_", " ")
     return f"{loss}, {_price(problem)}, {intercept}"
+
+
+def _intercept(rho: float, free: bool = False) -> str:
+    if free:
+        return "a free intercept"
+    return f"an intercept with scaling {label_text(float(rho))}" if not rho <= 0 else "no intercept"
 
 
 def _price(problem: Problem) -> str:

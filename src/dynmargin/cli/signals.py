@@ -1,0 +1,49 @@
+"""Signals that ask the program to end: it cleans up first, and cannot refuse for ever."""
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class _Ended(BaseException):
+    """A signal asked us to end."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+@contextmanager
+def ending_on_signals() -> Iterator[None]:
+    """Clean up on SIGTERM and SIGHUP as after an error, then die of the signal, as its sender expects.
+
+    For a program, not for a library. A signal that is ignored (nohup) stays ignored. A second one, which
+    terminals tend to send, does not disturb the removal of temporary files; a third one ends the program at once, in
+    case the first was swallowed.
+    """
+    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    caught = [number for name in names if signal.getsignal(number := getattr(signal, name)) == signal.SIG_DFL]
+    if threading.current_thread() is not threading.main_thread():  # only it may set handlers, and it gets the signals
+        caught = []
+
+    def first(number: int, _: object) -> None:
+        for one in caught:
+            signal.signal(one, second)
+        raise _Ended(number)
+
+    def second(number: int, _: object) -> None:
+        for one in caught:
+            signal.signal(one, signal.SIG_DFL)
+
+    try:
+        for number in caught:
+            signal.signal(number, first)
+        yield
+    except _Ended as ended:
+        signal.signal(ended.number, signal.SIG_DFL)
+        os.kill(os.getpid(), ended.number)
+    finally:
+        for number in caught:
+            signal.signal(number, signal.SIG_DFL)
