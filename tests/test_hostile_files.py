@@ -403,6 +403,11 @@ def test_a_file_of_holes_is_refused_before_memory_is_taken(tmp_path, monkeypatch
         file.truncate(10**9)  # takes no space on the disk
     with pytest.raises(MemoryError, match="there is not enough memory: the file takes 1 GB"):
         contents(tmp_path / "data")
+    write_dataset(Dataset(np.eye(2), None), f"{tmp_path}/d/")
+    (tmp_path / "d" / "X.npy").write_bytes(npy(ONES[:0], shape=(10**9, 1)))
+    os.truncate(tmp_path / "d" / "X.npy", 8 * 10**9 + len(npy(ONES[:0], shape=(10**9, 1))))
+    with pytest.raises(MemoryError, match="there is not enough memory: the array 'X' takes 8 GB"):
+        read_dataset(str(tmp_path / "d"))
 
 
 @needs_limits

@@ -61,7 +61,7 @@ double address_space() {
 }
 
 // What is left of the memory that a container may use; a file that says "max" has no number. Pages of files that were
-// not used lately count as used there, but give way to whoever needs memory.
+// not used lately count as used there, but are given back when memory is needed.
 double group_memory(const std::string& folder) {
   const double limit = number_in(folder + "/memory.max"), used = number_in(folder + "/memory.current");
   if (limit == unknown || used == unknown) return limit;

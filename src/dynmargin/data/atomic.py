@@ -98,7 +98,7 @@ def _target(path: str | os.PathLike[str]) -> Path:
 
 
 def _other_name(target: Path) -> Path:
-    """Return a name in the same folder that nobody else has."""
+    """Return a name in the same folder that is not taken."""
     return target.with_name(f".{target.name}.{os.urandom(8).hex()}")
 
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from .atomic import atomic_folder
 from .dataset import Csr, DataError, Dataset, as_names
+from .limits import require_memory
 from .npy import DamagedArray, read_array
 from .npz import require_table
 
@@ -105,6 +106,8 @@ def _load(folder: str, name: str) -> NDArray[Any]:
     """Read an array whole. It is not mapped: shortening a mapped file kills the process that reads it."""
     try:
         with _open(folder, f"{name}.npy") as file:
-            return read_array(file, os.fstat(file.fileno()).st_size)
+            size = os.fstat(file.fileno()).st_size
+            require_memory(f"the array {name!r}", size)  # it may have holes: its size says nothing about the disk
+            return read_array(file, size)
     except (OSError, DamagedArray) as error:
         raise DataError(f"{name}.npy is missing or damaged: {error}", folder) from error

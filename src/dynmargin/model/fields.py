@@ -154,7 +154,7 @@ def scalar(arrays: Arrays, name: str, kinds: str) -> Any:
 
 
 def json_object(arrays: Arrays, name: str) -> dict[str, Any]:
-    """Read a JSON object; one that is nested too deeply is no object of ours."""
+    """Read a JSON object; one that is nested too deeply is not ours."""
     try:
         found = json.loads(scalar(arrays, name, "U"))
     except RecursionError:
