@@ -94,6 +94,7 @@ def test_weights_of_rows_and_cross_validation_continue_too(tmp_path, dies_after,
     assert golden.record(classifier) == golden.read()["text: cross_validated"]
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL")
 @pytest.mark.parametrize("command", ["pdm --multi-class joint", "margitron -v 3"])
 def test_a_killed_process_is_continued(command, tmp_path):
     """The short form of ``python -m tests.kills``."""

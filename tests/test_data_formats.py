@@ -1,7 +1,9 @@
 """Whatever format data come in, the rows and labels are the same; what cannot be read is refused with a sentence."""
 
+import errno
 import io
 import json
+import os
 import sys
 import zipfile
 
@@ -10,6 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 from dynmargin import DataError
+from dynmargin.data.atomic import atomic_write
 from dynmargin.data.dataset import Csr, Dataset
 from dynmargin.data.formats import format_of, read_dataset, write_dataset
 from dynmargin.problem.matrix import as_matrix
@@ -242,3 +245,18 @@ def test_the_header_of_a_folder_is_json(dense, tmp_path):
     write_dataset(dense, str(tmp_path / "folder"), "folder")
     header = json.loads((tmp_path / "folder" / "header.json").read_text())
     assert header == {"format": "dynmargin data", "version": 1, "labels": True, "layout": "dense"}
+
+
+def test_a_full_disk_names_the_file_and_leaves_the_one_before(tmp_path, monkeypatch):
+    path = tmp_path / "model.npz"
+    path.write_bytes(b"before")
+
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left on device") as error, atomic_write(path) as file:
+        file.write(b"after")
+    assert error.value.filename == str(path)
+    assert path.read_bytes() == b"before"
+    assert os.listdir(tmp_path) == ["model.npz"]

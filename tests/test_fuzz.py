@@ -1,6 +1,9 @@
 """Every reader refuses hostile input by a sentence; `make fuzz` looks for longer, with other seeds."""
 
 import pytest
+
+pytest.importorskip("resource")  # the search limits its memory; Windows has no such limits
+
 from fuzz.run import guarded
 from fuzz.targets import TARGETS
 

@@ -57,7 +57,7 @@ class Check(NamedTuple):
     @property
     def gap(self) -> float:
         """``1 - margin / upper_bound``."""
-        return 1 - self.margin / self.upper_bound if self.upper_bound > 0 else math.inf
+        return 1 - self.margin / self.upper_bound if 0 < self.upper_bound < math.inf else math.inf
 
 
 @dataclass(frozen=True)
