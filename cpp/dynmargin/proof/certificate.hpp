@@ -11,8 +11,8 @@ namespace dynmargin {
 // The margin of the weights (w, b), with ‖w‖² + (b/rho)² as their squared length.
 inline Bound margin_of_weights(const MatrixView& matrix, const Problem& problem, std::span<const double> w, double b) {
   const DefaultArithmetic arithmetic;
-  // Without an augmentation there can be no intercept, unless it is free: then margins are geometric. Where no row takes
-  // part, nothing else would notice one that is not a number.
+  // Without an augmentation there can be no intercept, unless it is free: then margins are geometric. Where no row
+  // takes part, nothing else would notice one that is not a number.
   if (!std::isfinite(b) || (problem.rho == 0 && b != 0 && !problem.free_bias)) return Bound::no_margin();
   double norm2 = 0;
   for (double c : w) norm2 += c * c;
