@@ -23,7 +23,8 @@ HARD_MARGIN_COSTS = [10.0**e for e in range(9)]
 
 
 def add_arguments(parser):
-    parser.add_argument("--sets", default="adult,web,covertype", help="names, LIBSVM files, or a group: varied, hard")
+    sets = "names, LIBSVM files, random:SEED, or a group: varied, hard"
+    parser.add_argument("--sets", default="adult,web,covertype", help=sets)
     parser.add_argument("--epsilon", type=float, default=0.01)
     parser.add_argument("--C", type=float, help="instead of the problem's own")
     parser.add_argument("--runs", type=int, default=5)

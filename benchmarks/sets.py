@@ -16,6 +16,8 @@ from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from dynmargin.paper.problems import LIBSVM_PAGE, PROBLEMS
 from dynmargin.paper.readers import make_rcv1_like
 
+from .random_problems import random_problem
+
 OPENERS = {".xz": lzma.open, ".bz2": bz2.open, ".gz": gzip.open}
 
 
@@ -138,12 +140,14 @@ def load(name, folder):
         X, y = make(folder)
     elif name in HARD:
         C, (X, y) = np.inf, HARD[name](folder)
+    elif name.startswith("random:"):
+        X, y, C, _ = random_problem(int(name.partition(":")[2]))
     elif name.startswith("rcv1-like:"):
         C, (X, y) = 1 / (2 * 0.3**2), rcv1_like(int(name.partition(":")[2]))
     elif Path(name).exists():
         C, (X, y) = 1.0, read_libsvm(Path(name))
         y = np.where(y == y.max(), 1, -1)
     else:
-        known = ", ".join([*PROBLEMS, "rcv1-like:ROWS", *VARIED, *HARD])
+        known = ", ".join([*PROBLEMS, "rcv1-like:ROWS", "random:SEED", *VARIED, *HARD])
         raise SystemExit(f"no problem is called {name!r}, and no file; there are {known}")
     return X, y, C
