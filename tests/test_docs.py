@@ -43,3 +43,8 @@ def test_the_links_of_a_page_lead_somewhere(page):
 @pytest.mark.parametrize("module", MODULES)
 def test_doctests(module):
     assert doctest.testmod(importlib.import_module(module)).failed == 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_no_page_has_a_figure_still_to_be_filled_in(page):
+    assert not re.search(r"\b(FIGURE|TODO|TBD)\b", page.read_text(encoding="utf-8"))

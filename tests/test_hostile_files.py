@@ -303,7 +303,13 @@ def read_limited(path, megabytes, **environment):
     return done.stdout.strip()
 
 
-needs_limits = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of memory are Linux's")
+has_limits = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of memory are Linux's")
+
+
+def needs_limits(test):
+    """Mark a test that limits the memory of a process, which sanitizers need far more of."""
+    return pytest.mark.unsanitized(has_limits(test))
+
 
 PACKERS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".zst": zstandard.compress}
 
