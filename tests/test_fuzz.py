@@ -7,7 +7,7 @@ pytest.importorskip("resource")  # the search limits its memory; Windows has no 
 from fuzz.run import guarded
 from fuzz.targets import TARGETS
 
-INPUTS = {"text": 3000, "model": 400, "liblinear": 3000, "folder": 800, "npz": 800, "arrays": 400}
+INPUTS = {"text": 1000, "model": 200, "liblinear": 1000, "folder": 300, "npz": 300, "arrays": 300}
 
 
 @pytest.mark.parametrize("name", TARGETS)
