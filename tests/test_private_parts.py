@@ -5,6 +5,7 @@ import re
 from importlib import import_module
 from numbers import Real
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -29,7 +30,7 @@ def test_fit_context_validates_parameters_before_a_fit():
     interval = private("sklearn.utils._param_validation", "Interval")
 
     class Estimator(BaseEstimator):
-        _parameter_constraints = {"a": [interval(Real, 0, 1, closed="right"), None]}  # noqa: RUF012
+        _parameter_constraints: ClassVar = {"a": [interval(Real, 0, 1, closed="right"), None]}
 
         def __init__(self, a=1.0):
             self.a = a

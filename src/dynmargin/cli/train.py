@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from ..problem.problems import Problem
     from ..training.checkpoint import Checkpoint
 
-BYTES_PER_FEATURE = 64  # at least: several vectors of weights, whatever the rows hold
-MANY_FEATURES = 1_000_000
 
 OPTIONS = (options.FITTING, options.WEIGHTS, options.READING, options.LABEL)
 
@@ -115,25 +113,22 @@ def read(arguments: argparse.Namespace) -> "Dataset":
         seconds = time.perf_counter() - began
         size = f"{counted(rows, 'row')}, {counted(columns, 'feature')}"
         print(f"{name_of(arguments.data)}: {size}, read in {seconds:.2f} s", file=sys.stderr)
-    require_room_for_weights(dataset)
+    mention_many_features(dataset)
     return dataset
 
 
-def require_room_for_weights(dataset: "Dataset") -> None:
-    """Refuse more features than there is memory for, and mention many that hardly any row has.
-
-    A single large index in a text is enough for that, perhaps a mistyped one.
-    """
+def mention_many_features(dataset: "Dataset") -> None:
+    """Mention features that hardly any row has: a single large index, perhaps a mistyped one, makes as many."""
     from .. import _core
     from ..data.dataset import Csr
+    from ..training.fit import BYTES_PER_FEATURE, MANY_FEATURES
 
     if not isinstance(dataset.X, Csr):
         return
-    columns, n_bytes = dataset.X.shape[1], BYTES_PER_FEATURE * dataset.X.shape[1]
-    if n_bytes > _core.available_memory():
-        raise MemoryError(_core.shortage(f"training with {columns} features, as many as the largest index,", n_bytes))
+    columns = dataset.X.shape[1]
     if columns > MANY_FEATURES and columns > 100 * len(dataset.X.data):
-        notice(f"the largest index makes {columns} features; training takes {_core.in_units(n_bytes)} of memory")
+        memory = _core.in_units(BYTES_PER_FEATURE * columns)
+        notice(f"the largest index makes {columns} features; training takes {memory} of memory")
 
 
 def class_weights(classes: "NDArray[Any]", asked: dict[str, float]) -> "tuple[NDArray[np.float64], list[str]]":

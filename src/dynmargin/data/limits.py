@@ -36,7 +36,7 @@ def _too_much(what: str, name: str) -> DataError:
 
 
 def max_unpacked() -> float:
-    """Return how many bytes a file may unpack to: what the user says, or half of the memory that is available."""
+    """Return the most bytes that a file may unpack to: the user's limit, or half of the available memory."""
     text = os.environ.get(MAX_UNPACKED)
     if text is None:
         return _core.available_memory() / 2

@@ -30,6 +30,7 @@ from ..certificate.certificate import certify
 from ..certificate.counts import SparseCounts
 from ..data.archives import contents
 from ..data.atomic import STDOUT, atomic_write, require_writable
+from ..data.dataset import DataError
 from ..data.npz import read_arrays, write_arrays
 from ..problem.packed import PackedProblem
 from ..problem.problems import Weights
@@ -241,6 +242,8 @@ class Checkpoint:
             header = json.loads(arrays["header"].item()) if known and number <= VERSION else {}
             parameters = dict(header.get("parameters", {}))
             self.data, self.seed = header.get("data"), header.get("seed")
+        except DataError as error:  # also of a file that may not be read, or takes too much memory
+            raise CheckpointError(f"{error}; a checkpoint cannot be continued from it") from error
         except _MISFITS as error:
             raise self.damaged() from error
         if not (known and isinstance(self.data, str | None) and isinstance(self.seed, int | None)):

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..certificate.certificate import Certificate
+from ..data.limits import require_memory
 from ..problem.packed import PackedProblem
 from ..problem.problems import Problem, Weights, label_text
 from .checkpoint import CheckpointError
@@ -21,6 +22,9 @@ from .result import Check, Result
 from .threads import run_in_threads
 
 Train = Callable[[PackedProblem, Request], Result]
+
+BYTES_PER_FEATURE = 64  # at least: several vectors of weights, whatever the rows hold
+MANY_FEATURES = 1_000_000  # from here on that is worth a look at the memory
 
 
 @dataclass(frozen=True)
@@ -119,6 +123,8 @@ def run_jobs(
     later: int = 0,
 ) -> list[Result]:
     """Train on every job; the time left is shared evenly among the jobs left and as many `later` ones."""
+    if matrix.n_columns > MANY_FEATURES:
+        require_memory(f"training with {matrix.n_columns} features", BYTES_PER_FEATURE * matrix.n_columns)
 
     def run(place: int, request: Request) -> Result:
         job = jobs[place]
