@@ -15,22 +15,23 @@ from pathlib import Path
 import numpy as np
 
 from .adapters import Ours, adapters
-from .sets import HARD, VARIED, add_data_dir, load
-from .truth import best_margin, margin_of
-
-GROUPS = {"varied": list(VARIED), "hard": list(HARD)}
-HARD_MARGIN_COSTS = [10.0**e for e in range(9)]
+from .oracle import Rungs, oracles
+from .sets import add_data_dir, load, names_of
+from .truth import margin_of
 
 
 def add_arguments(parser):
-    sets = "names, LIBSVM files, random:SEED, or a group: varied, hard"
+    sets = "names, LIBSVM files, random:SEED or random:FIRST-LAST, separable:SEED, or a group: varied, hard"
     parser.add_argument("--sets", default="adult,web,covertype", help=sets)
     parser.add_argument("--epsilon", type=float, default=0.01)
     parser.add_argument("--C", type=float, help="instead of the problem's own")
-    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--runs", type=int, default=5, help="0 only looks for the settings of the peers")
     parser.add_argument("--only", help="libraries whose name contains one of these, separated by commas")
-    parser.add_argument("--limit", type=float, default=60.0, help="seconds after which a peer's ladder is abandoned")
+    parser.add_argument(
+        "--limit", type=float, default=60.0, help="seconds for a fit, and for all runs of one that is slow"
+    )
     parser.add_argument("--out", default="benchmark-results", help="folder for raw figures and pictures")
+    parser.add_argument("--multicore", metavar="PYTHON", help="an interpreter that has liblinear-multicore")
     add_data_dir(parser)
 
 
@@ -39,109 +40,100 @@ def timed(adapter, setting):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         w, b = adapter.fit(setting)
-    return time.perf_counter() - wall, time.process_time() - cpu, w, b
+    return adapter.seconds or time.perf_counter() - wall, time.process_time() - cpu, w, b
 
 
-def oracle(adapter, X, y, C, target, limit, trace):
-    """Return the loosest setting that reaches the target, or None; every try is a point of the adapter's curve.
-
-    No peer has a hard margin. It gets the smallest C whose solution has the margin, and a tolerance for that.
-    """
-    if np.isfinite(C):
-        return loosest(adapter, X, y, C, target, limit, trace)
-    for cost in HARD_MARGIN_COSTS:
-        adapter.prepare(X, y, cost)
-        if (setting := loosest(adapter, X, y, C, target, limit, trace)) is not None:
-            adapter.name += f" C={cost:g}"
-            return setting
-    return None
-
-
-def loosest(adapter, X, y, C, target, limit, trace):
-    before = -np.inf
-    for setting in adapter.settings:
-        wall, _, w, b = timed(adapter, setting)
-        margin = margin_of(X, y, C, w, b)
-        trace.append((wall, margin))
-        if margin >= target:
-            return (setting,)
-        if wall > limit or (setting < 1e-3 and abs(margin - before) <= 1e-4 * abs(margin)):
-            return None  # too slow, or its solution does not reach the target
-        before = margin
-    return None
-
-
-def compare_set(name, arguments):
+def compare_set(name, arguments, rungs):
     X, y, C = load(name, arguments.data_dir)
-    if arguments.C:
-        C = arguments.C
-    best = best_margin(X, y, C)
+    C = arguments.C or C
+    problem = f"{name} C={C:g}"
+    best, upper_bound = rungs.best_margin(problem, X, y, C, arguments.limit)
     epsilon = arguments.epsilon
-    print(f"\n{name}: {X.shape[0]} x {X.shape[1]}, C={C:.4g}, best margin {best:.6g}, epsilon {epsilon}", flush=True)
+    nonzeros = X.nnz if hasattr(X, "nnz") else X.size
+    print(
+        f"\n{name}: {X.shape[0]} x {X.shape[1]}, {nonzeros / X.shape[0]:.1f} stored per row, C={C:.4g}, "
+        f"best margin {best:.6g} (proven gap {1 - best / upper_bound:.1g}), epsilon {epsilon}",
+        flush=True,
+    )
 
     contestants, traces = [], {}
-    for adapter in adapters(arguments.only and arguments.only.split(",")):
-        adapter.prepare(X, y, C)
-        adapter.epsilon = epsilon
-        if isinstance(adapter, Ours):
-            setting = (None,) if not (np.isinf(C) and adapter.name.startswith("Newton")) else None
+    everybody = adapters(arguments.only and arguments.only.split(","), arguments.multicore)
+    for adapter in everybody:
+        if isinstance(adapter, Ours) and not (np.isinf(C) and adapter.algorithm == "newton"):
+            adapter.prepare(X, y, C)
+            adapter.epsilon, adapter.limit = epsilon, arguments.limit
+            contestants.append((adapter, None))
+    peers = [adapter for adapter in everybody if not isinstance(adapter, Ours)]
+    settings = oracles(peers, problem, X, y, C, (1 - epsilon) * best, arguments.limit, rungs)
+    for peer in peers:
+        found, traces[peer.name] = settings[peer.name]
+        if found is None:
+            print(f"  {peer.name:20} does not reach it, or takes far longer than another", flush=True)
         else:
-            traces[adapter.name] = []
-            setting = oracle(adapter, X, y, C, (1 - epsilon) * best, arguments.limit, traces[adapter.name])
-        if setting is None:
-            print(f"  {adapter.name:20} does not reach it", flush=True)
-        else:
-            contestants.append((adapter, setting[0]))
+            peer.name += f" C={found[1]:g}" if np.isinf(C) else ""
+            contestants.append((peer, found[0]))
 
     walls = {adapter.name: [] for adapter, _ in contestants}
     cpus = {adapter.name: [] for adapter, _ in contestants}
-    verdicts = {}
+    results = {adapter.name: set() for adapter, _ in contestants}
     for seed in range(arguments.runs):
         for adapter, setting in contestants:
+            if sum(walls[adapter.name]) > arguments.limit:
+                continue
             adapter.seed = seed
             wall, cpu, w, b = timed(adapter, setting)
             walls[adapter.name].append(wall)
             cpus[adapter.name].append(cpu)
             if isinstance(adapter, Ours):
                 certificate = adapter.classifier.certificate_
-                proven = certificate.verify(adapter.X, y).verdict if certificate.achieved else "not achieved"
-                verdicts.setdefault(adapter.name, set()).add(proven)
+                verdict = certificate.verify(adapter.X, y).verdict if certificate.achieved else "not achieved"
+                results[adapter.name].add(verdict)
                 traces[adapter.name] = [
                     (check.time, check.margin, check.upper_bound) for check in adapter.classifier.history_
                 ]
             else:
-                verdicts.setdefault(adapter.name, set()).add(f"gap {1 - margin_of(X, y, C, w, b) / best:.4f}")
+                results[adapter.name].add(f"gap {1 - margin_of(X, y, C, w, b) / best:.5f}")
+    if not arguments.runs:
+        return [], best, {}
 
-    peers = {name: statistics.median(values) for name, values in walls.items() if not is_ours(name, contestants)}
-    fastest = min(peers.values(), default=float("nan"))
+    walls_of_peers = {
+        adapter.name: statistics.median(walls[adapter.name])
+        for adapter, _ in contestants
+        if not isinstance(adapter, Ours)
+    }
+    fastest = min(walls_of_peers.values(), default=float("nan"))  # nan where no peer reaches it
     rows = []
     for adapter, setting in contestants:
         wall = statistics.median(walls[adapter.name])
-        reached = not isinstance(adapter, Ours) or verdicts[adapter.name] == {"proven"}
+        reached = not isinstance(adapter, Ours) or results[adapter.name] == {"proven"}
         rows.append(
             {
                 "set": name,
-                "library": adapter.name,
+                "rows": X.shape[0],
+                "columns": X.shape[1],
+                "nonzeros": int(nonzeros),
+                "C": C,
+                "epsilon": epsilon,
+                "library": adapter.name.partition(" C=")[0],
+                "ours": isinstance(adapter, Ours),
                 "setting": setting,
-                "wall": wall,
+                "reached": reached,
+                "wall": wall if reached else arguments.limit,
                 "cpu": statistics.median(cpus[adapter.name]),
-                "ratio": wall / fastest if reached else None,
+                "ratio": (wall if reached else arguments.limit) / fastest,
                 "conversion": adapter.conversion,
-                "result": sorted(verdicts[adapter.name]),
+                "algorithm": getattr(getattr(adapter, "classifier", None), "algorithm_", ""),
+                "result": sorted(results[adapter.name]),
                 "walls": walls[adapter.name],
             }
         )
         print(
             f"  {adapter.name:20} setting {setting!s:8} wall {wall * 1e3:9.1f} ms cpu {rows[-1]['cpu'] * 1e3:9.1f} ms  "
-            f"ratio {wall / fastest if reached else np.inf:6.2f}  conversion {adapter.conversion * 1e3:6.1f} ms  "
-            f"{', '.join(rows[-1]['result'])}",
+            f"ratio {rows[-1]['ratio']:6.2f}  conversion {adapter.conversion * 1e3:6.1f} ms  "
+            f"{', '.join(rows[-1]['result'])} {rows[-1]['algorithm']}",
             flush=True,
         )
     return rows, best, traces
-
-
-def is_ours(name, contestants):
-    return any(adapter.name == name and isinstance(adapter, Ours) for adapter, _ in contestants)
 
 
 def draw(name, best, traces, folder):
@@ -173,17 +165,51 @@ def draw(name, best, traces, folder):
 def run(arguments):
     folder = Path(arguments.out)
     folder.mkdir(parents=True, exist_ok=True)
-    everything = []
-    for name in [name for given in arguments.sets.split(",") for name in GROUPS.get(given, [given])]:
-        rows, best, traces = compare_set(name, arguments)
+    rungs, everything = Rungs(folder), []
+    for name in names_of(arguments.sets):
+        rows, best, traces = compare_set(name, arguments, rungs)
         everything += rows
         (folder / "compare.json").write_text(json.dumps(everything, indent=1))
-        draw(name, best, traces, folder)
-    print("\nratio to the fastest peer, geometric mean and worst:")
-    for library in dict.fromkeys(row["library"] for row in everything):
-        ratios = [row["ratio"] for row in everything if row["library"] == library]
-        finite = [ratio for ratio in ratios if ratio is not None and np.isfinite(ratio)]  # nan if no peer reaches it
-        figures = f"{statistics.geometric_mean(finite):6.2f} {max(finite):6.2f}" if finite else f"{'-':>6} {'-':>6}"
-        unproven = f", not proven on {ratios.count(None)} more" if None in ratios else ""
-        print(f"  {library:20} {figures}  over {len(finite)} sets{unproven}")
+        if traces and not name.startswith(("random:", "separable:")):
+            draw(name, best, traces, folder)
+    if everything:
+        summarise(everything)
     print(f"\nraw figures and pictures: {folder}{os.sep}")
+
+
+def summarise(everything):
+    print("\nratio to the fastest peer (a fit of ours without a proof counts as the limit):")
+    names = list(dict.fromkeys(row["library"] for row in everything))
+    for library in names:
+        of_library = [row for row in everything if row["library"] == library]
+        ratios = [row["ratio"] for row in of_library if np.isfinite(row["ratio"])]
+        figures = (
+            f"geometric mean {statistics.geometric_mean(ratios):6.3f}  worst {max(ratios):6.2f}  "
+            f"above 1 {sum(ratio > 1 for ratio in ratios) / len(ratios):4.0%}"
+            if ratios
+            else "no peer"
+        )
+        alone = [row["set"] for row in of_library if row["ours"] and not np.isfinite(row["ratio"])]
+        missed = [row["set"] for row in of_library if not row["reached"]]
+        print(
+            f"  {library:20} {figures}  over {len(ratios)} problems"
+            + (f"; no peer on {', '.join(alone)}" if alone else "")
+            + (f"; not proven on {', '.join(missed)}" if missed else "")
+        )
+    print_regret(everything)
+
+
+def print_regret(everything):
+    """Print how much longer the front door takes than the best of the algorithms it chooses from."""
+    walls = {}
+    for row in everything:
+        if row["ours"] and row["library"].endswith("float32"):
+            walls.setdefault(row["set"], {})[row["library"]] = row["wall"]
+    regrets = [
+        of_set["MaxMargin float32"] / min(wall for name, wall in of_set.items() if name != "MaxMargin float32")
+        for of_set in walls.values()
+        if "MaxMargin float32" in of_set and len(of_set) > 1
+    ]
+    if regrets:
+        mean = statistics.geometric_mean(regrets)
+        print(f"  regret of the choice: geometric mean {mean:.3f}, worst {max(regrets):.2f}")

@@ -76,8 +76,8 @@ def zipf(random, n, size):
 KINDS = {"dense": dense, "one-hot": one_hot, "text": text, "pixels": pixels}
 
 
-def random_problem(seed):
-    """Draw X, y in {-1, 1}, C and the kind."""
+def random_problem(seed, separable=False):
+    """Draw X, y in {-1, 1}, C and the kind; a separable one has a gap, no noise, no C, and columns as drawn."""
     random = np.random.default_rng(seed)
     kind = list(KINDS)[random.integers(len(KINDS))]
     X = KINDS[kind](random)
@@ -89,6 +89,9 @@ def random_problem(seed):
     scores = (scores - scores.mean()) / (scores.std() or 1.0)
     share = log_uniform(random, 0.01, 0.5)
     scores -= np.quantile(scores, 1 - share)
+    if separable:
+        kept = np.flatnonzero(abs(scores) > random.uniform(0.05, 0.3))
+        return X[kept], np.where(scores[kept] > 0, 1, -1), np.inf, kind
     if random.random() < 0.5:  # a gap between the classes, before noise
         kept = np.flatnonzero(abs(scores) > random.uniform(0, 0.3))
         X, scores = (X[kept], scores[kept]) if len(kept) >= ROWS[0] else (X, scores)

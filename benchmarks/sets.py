@@ -131,6 +131,9 @@ HARD = {
 }
 
 
+GROUPS = {"varied": list(VARIED), "hard": list(HARD)}
+
+
 def load(name, folder):
     """Load a problem by name: X, y in {-1, 1}, C."""
     if name in PROBLEMS:
@@ -140,14 +143,28 @@ def load(name, folder):
         X, y = make(folder)
     elif name in HARD:
         C, (X, y) = np.inf, HARD[name](folder)
-    elif name.startswith("random:"):
-        X, y, C, _ = random_problem(int(name.partition(":")[2]))
+    elif name.startswith(("random:", "separable:")):
+        kind, _, seed = name.partition(":")
+        X, y, C, _ = random_problem(int(seed), separable=kind == "separable")
     elif name.startswith("rcv1-like:"):
         C, (X, y) = 1 / (2 * 0.3**2), rcv1_like(int(name.partition(":")[2]))
     elif Path(name).exists():
         C, (X, y) = 1.0, read_libsvm(Path(name))
         y = np.where(y == y.max(), 1, -1)
     else:
-        known = ", ".join([*PROBLEMS, "rcv1-like:ROWS", "random:SEED", *VARIED, *HARD])
+        known = ", ".join([*PROBLEMS, "rcv1-like:ROWS", "random:SEED", "separable:SEED", *VARIED, *HARD])
         raise SystemExit(f"no problem is called {name!r}, and no file; there are {known}")
     return X, y, C
+
+
+def names_of(given):
+    """Return the names that a comma-separated list stands for; random:100-199 is a hundred problems."""
+    names = []
+    for name in given.split(","):
+        kind, _, seeds = name.partition(":")
+        if kind in ("random", "separable") and "-" in seeds:
+            first, last = map(int, seeds.split("-"))
+            names += [f"{kind}:{seed}" for seed in range(first, last + 1)]
+        else:
+            names += GROUPS.get(name, [name])
+    return names
