@@ -15,10 +15,12 @@ from sklearn.preprocessing import StandardScaler
 
 from dynmargin import PDMClassifier
 
-# A shell ignores SIGINT in what it starts in its background, and every child inherits that. Tests press Ctrl-C; a
-# handler set here is also the default one again in the programs that they start.
+# A shell ignores SIGINT in what it starts in its background, nohup ignores SIGHUP, and every child inherits that. Tests
+# press Ctrl-C; a handler set here is also the default one again in the programs that they start.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGTERM, signal.SIG_DFL)
+if hasattr(signal, "SIGHUP"):
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 if hasattr(signal, "pthread_sigmask"):  # blocked signals are inherited as well
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
 
@@ -79,10 +81,10 @@ def rng():
 
 @pytest.fixture(scope="session")
 def endless():
-    """Rows that PDM needs minutes for: overlapping classes, badly scaled."""
+    """Rows that PDM needs minutes for: overlapping classes, badly scaled, and too sparse for a Hessian."""
     random = np.random.default_rng(0)
-    X = random.normal(size=(3000, 40)) * np.logspace(-2, 3, 40)
-    return X, (X @ random.normal(size=40) + 100 * random.normal(size=3000) > 0).astype(int)
+    X = random.normal(size=(3000, 300)) * np.logspace(0, 7, 300) * (random.random((3000, 300)) < 0.05)
+    return X, (X @ random.normal(size=300) + 1e5 * random.normal(size=3000) > 0).astype(int)
 
 
 @pytest.fixture(autouse=True)

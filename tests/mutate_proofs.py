@@ -131,7 +131,7 @@ MUTATIONS = [
     Mutation(TWO, "require(«problem.has_row(k)»,", "k >= 0 && k < std::ssize(problem.sides)", "rows that are left out"),
     Mutation(TWO, "require(«!problem.free_bias || a.bias(0) == 0»,", "true", "the free intercept drops out"),
     Mutation(
-        TWO, "if («problem.rho == 0 && b != 0 && !problem.free_bias») return", "false", "an intercept has a length"
+        TWO, "|| («problem.rho == 0 && b != 0 && !problem.free_bias»)) return", "false", "an intercept has a length"
     ),
     # The hinge.
     Mutation(
@@ -190,7 +190,7 @@ MUTATIONS = [
     Mutation(JOINT, "require(«i == 0 || places[i] > places[i - 1]»,", "true", "a count per row and class"),
     Mutation(
         JOINT,
-        "A.bound(n_columns(matrix), problem.rho, places.size(), «problem.costs.size()»);",
+        "A.bound(problem.rho, places.size(), «problem.costs.size()»);",
         "0",
         "one more rounding per class",
     ),

@@ -37,9 +37,13 @@ def data(draw, elements=finite, max_rows=8):
     return X, sides
 
 
+PROVEN_FROM = pytest.mark.parametrize("proven_from", [lambda matrix: matrix, _core.pack], ids=["matrix", "packed rows"])
+
+
+@PROVEN_FROM
 @given(data(), st.data(), st.sampled_from([0.1, 1.0, 7.3, np.inf]), st.sampled_from([0.0, 1.0, 0.3]))
 @settings(max_examples=200)
-def test_margin_of_weights_encloses_the_exact_one(problem, more, C, rho):
+def test_margin_of_weights_encloses_the_exact_one(proven_from, problem, more, C, rho):
     X, sides = problem
     w = np.array(
         more.draw(
@@ -47,7 +51,7 @@ def test_margin_of_weights_encloses_the_exact_one(problem, more, C, rho):
         )
     )
     b = more.draw(st.floats(-10, 10).filter(lambda x: abs(x) > 1e-6)) if rho else 0.0
-    value, error = _core.Problem(sides, rho, C, C).margin_of_weights(_core.dense(X), w, b)
+    value, error = _core.Problem(sides, rho, C, C).margin_of_weights(proven_from(_core.dense(X)), w, b)
     norm2 = dot(fractions(w), fractions(w)) + ((Fraction(b) / Fraction(rho)) ** 2 if rho else 0)
     scores = [int(side) * (dot(fractions(w), fractions(x)) + Fraction(b)) for side, x in zip(sides, X, strict=True)]
     low, high = Fraction(value - error), Fraction(value + error)
@@ -59,15 +63,20 @@ def test_margin_of_weights_encloses_the_exact_one(problem, more, C, rho):
     assert error <= 1e-9 * (1 + abs(value)) * (1 + float(max(abs(s) for s in scores)))
 
 
+@pytest.mark.parametrize("proven_from", ["matrix", "packed rows", "packed rows, far from the margin"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @given(data(), st.data(), st.sampled_from([0.1, 1.0, 7.3, np.inf]), st.sampled_from([0.0, 1.0, 0.3]))
 @settings(max_examples=200)
-def test_bound_of_counts_encloses_the_exact_one(dtype, problem, more, C, rho):
+def test_bound_of_counts_encloses_the_exact_one(dtype, proven_from, problem, more, C, rho):
     X, sides = problem[0].astype(dtype), problem[1]
     counts = np.array(more.draw(st.lists(st.integers(0, 2**49), min_size=len(X), max_size=len(X))))
     assume(counts.any())
     support = np.flatnonzero(counts)
-    value, error = _core.Problem(sides, rho, C, C).bound_of_counts(_core.dense(X), support, counts[support])
+    matrix, core = _core.dense(X), _core.Problem(sides, rho, C, C)
+    value, error = core.bound_of_counts(matrix, support, counts[support])
+    if proven_from != "matrix":
+        far_from = value / 2 if "far" in proven_from else 0.0
+        value, error = core.bound_of_counts(_core.pack(matrix), support, counts[support], far_from)
     signed = [int(n) * int(side) for n, side in zip(counts, sides, strict=True)]
     dense = [sum((n * Fraction(float(x)) for n, x in zip(signed, column, strict=True)), Fraction(0)) for column in X.T]
     norm2 = dot(dense, dense) + (sum(signed) * Fraction(rho)) ** 2
@@ -75,6 +84,18 @@ def test_bound_of_counts_encloses_the_exact_one(dtype, problem, more, C, rho):
     t = int(counts.sum())
     assert max(Fraction(0), Fraction(value - error)) ** 2 * t * t <= norm2 <= Fraction(value + error) ** 2 * t * t
     assert error <= 1e-9 * max(1.0, value) + 1e-24 * float(np.abs(X).max())
+
+
+def test_a_bound_is_proven_as_exactly_as_its_distance_from_the_margin_requires(rng):
+    """Sums in the working precision are enough for a gap of 1 %; their error would be most of a gap of 1e-13."""
+    X, counts = rng.normal(size=(500, 20)), rng.integers(1, 2**40, 500)
+    core, rows = _core.Problem(np.where(X[:, 0] > 0, 1, -1).astype(np.int8), 1.0, 1.0, 1.0), _core.pack(_core.dense(X))
+    exact = core.bound_of_counts(rows, np.arange(500), counts)
+    close = core.bound_of_counts(rows, np.arange(500), counts, exact[0] * (1 - 1e-13))
+    far = core.bound_of_counts(rows, np.arange(500), counts, exact[0] * (1 - 1e-2))
+    assert close == exact
+    assert exact[1] < far[1] < 1e-7 * exact[0]
+    assert abs(far[0] - exact[0]) <= far[1] + exact[1]
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

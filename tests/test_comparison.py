@@ -246,7 +246,7 @@ def test_limits_end_in_a_row_and_not_in_a_warning(breast_cancer, capsys, caplog)
     X, y = breast_cancer
     with warnings.catch_warnings(), caplog.at_level(logging.INFO, "dynmargin"):
         warnings.simplefilter("error")
-        rows = by_name(compare(X * 1e3, y, ["pdm", "liblinear-dcd"], epsilon=1e-9, max_time=0.01, random_state=0))
+        rows = by_name(compare(X * 1e3, y, ["pdm", "liblinear-dcd"], epsilon=1e-9, max_time=1e-6, random_state=0))
     assert (rows["pdm"]["stop_reason"], rows["pdm"]["achieved"]) == ("max_time", False)
     assert (rows["liblinear-dcd"]["stop_reason"], rows["liblinear-dcd"]["passes"]) == ("max_iter", 1000)
     assert "compare: pdm, 1 of 2" in caplog.text

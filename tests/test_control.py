@@ -69,7 +69,7 @@ def test_badly_scaled_features_end_with_advice():
     X, y = load_breast_cancer(return_X_y=True)
     X, y = 1000 * X[:150], y[:150]
     with pytest.warns(ConvergenceWarning, match=r"proven gap is .*[sS]cale the features") as caught:
-        classifier = PDMClassifier(random_state=0).fit(X, y)
+        classifier = PDMClassifier(schedule=Schedule(polish=False), random_state=0).fit(X, y)
     assert classifier.stop_reason_ == "stalled"
     assert_usable(classifier, X, y)
     assert all(warning.filename == __file__ for warning in caught)

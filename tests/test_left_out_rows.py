@@ -1,6 +1,6 @@
 """A row of weight zero is left out: the fit is that on the other rows alone.
 
-Bit for bit, if both are packed in the same layout, dense or sparse; otherwise up to the order of sums.
+Bit for bit, if both are packed in the same layout (dense or sparse, few columns); otherwise up to the order of sums.
 """
 
 import numpy as np

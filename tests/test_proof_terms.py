@@ -410,19 +410,23 @@ def test_denormals_count_even_where_the_thread_flushes_them():
     libm = ctypes.CDLL("libm.so.6")
     environment = (ctypes.c_uint32 * 8)()
     w, X = np.array([2.0**-400]), np.array([[-(2.0**-660)]])  # the score is denormal
-    core = binary().to_core(np.ones(1, np.int8))
+    tiny = _core.dense(np.array([[-1e-40, 0], [0, 1]], np.float32))  # a value is: as a zero, it would prove too much
+    core, of_two = binary().to_core(np.ones(1, np.int8)), binary(np.inf).to_core(np.ones(2, np.int8))
     before = core.margin_of_weights(_core.dense(X), w, 0.0)
+    before_packed = of_two.margin_of_weights(_core.pack(tiny), np.ones(2), 0.0)
     libm.fegetenv(environment)
     mxcsr = environment[7]
     environment[7] = mxcsr | 0x8040
     libm.fesetenv(environment)
     try:
         after = core.margin_of_weights(_core.dense(X), w, 0.0)
+        after_packed = of_two.margin_of_weights(_core.pack(tiny), np.ones(2), 0.0)
     finally:
         environment[7] = mxcsr
         libm.fesetenv(environment)
-    assert after == before
+    assert (after, after_packed) == (before, before_packed)
     assert before[0] < 0
+    assert before_packed[0] + before_packed[1] < 0
 
 
 @pytest.mark.parametrize("b", [math.nan, math.inf])

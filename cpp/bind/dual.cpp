@@ -37,6 +37,9 @@ void bind_dual(nb::module_& m) {
   bind_trainer<DualTrainer>(m, "DualTrainer", "A run of a dual algorithm, advanced in slices.")
       .def("__init__", &construct<DualTrainer, Problem, DualStep, GainSchedule, double, double, bool, std::uint64_t>,
            "rows"_a, "problem"_a, "step"_a, "schedule"_a, "epsilon"_a, "tolerance"_a, "certify"_a, "seed"_a)
+      .def("pause_at", &DualTrainer::pause_at, "visits"_a, "Let `advance` return after that many visits.")
+      .def("visits_for", &DualTrainer::visits_for, "gap"_a,
+           "How many more visits it will take to close this gap, as far as the run can tell; infinite if it cannot.")
       .def_prop_ro("target", &DualTrainer::target, "The score that every pattern with a weight should have.")
       .def("dual_weights", [](const DualTrainer& self) { return to_numpy(self.dual_weights()); }, "One per row.");
 

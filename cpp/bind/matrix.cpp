@@ -1,5 +1,7 @@
 // Bindings of the data: borrowed matrices, and rows packed for training.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
 #include "dynmargin/data/digest.hpp"
@@ -54,7 +56,24 @@ void bind_matrix(nb::module_& m) {
 
   nb::class_<PackedRows>(m, "PackedRows", "The rows, packed for training; shared by all classes.")
       .def_ro("n_rows", &PackedRows::n_rows)
-      .def_ro("n_columns", &PackedRows::n_columns)
+      .def_ro("n_columns", &PackedRows::n_columns, "Those that are packed.")
+      .def_ro("n_matrix_columns", &PackedRows::n_matrix_columns, "All of the matrix.")
+      .def_prop_ro(
+          "dense",
+          [](const PackedRows& self) {
+            return std::holds_alternative<DenseRows<float>>(self.rows) ||
+                   std::holds_alternative<DenseRows<double>>(self.rows);
+          },
+          "Whether zeros are packed too.")
+      .def_ro("summed", &PackedRows::summed, "Whether a row had repetitions, whose sums may be rounded.")
+      .def_prop_ro(
+          "columns",
+          [](const PackedRows& self) -> std::optional<NumpyArray<std::uint32_t>> {
+            if (self.columns.empty() && self.n_columns > 0) return std::nullopt;
+            return to_numpy(std::vector(self.columns));
+          },
+          nb::rv_policy::move,
+          "The columns of the matrix that are packed, in the order in which they are; None if all are, as they stand.")
       .def_ro("n_nonzeros", &PackedRows::n_nonzeros)
       .def_prop_ro("nbytes", [](const PackedRows& self) {
         return std::visit([](const auto& rows) { return rows.bytes(); }, self.rows) +
@@ -69,11 +88,29 @@ void bind_matrix(nb::module_& m) {
       "matrix"_a, "Pack the rows of a matrix: the only copy of the data that is made.");
 
   m.def(
+      "digest_nonzeros",
+      [](Vector<double> values, std::optional<Vector<std::int64_t>> places) {
+        require(!places || places->shape(0) == values.shape(0), "values and places differ in number");
+        RowDigest digest;
+        std::size_t length = 0;
+        for (std::size_t j = 0; j < values.shape(0); ++j) {
+          if (values(j) == 0) continue;
+          digest.append({places ? (*places)(j) : static_cast<std::int64_t>(j), values(j)});
+          ++length;
+        }
+        return digest.of_length(length);
+      },
+      "values"_a, "places"_a = nb::none(),
+      "A digest of the numbers that are not zero and of their places, in any order; without places, where they stand.");
+
+  m.def(
       "digest_words",
-      [](Vector<std::uint64_t> words) {
+      [](const std::vector<Vector<std::uint64_t>>& parts) {
         Digest digest;
-        for (std::uint64_t word : span_of(words)) digest.append(mix64(word));
+        for (const auto& words : parts)
+          for (const std::uint64_t word : span_of(words)) digest.append(mix64(word));
         return digest.ordered;
       },
-      "words"_a);
+      "parts"_a, nb::sig("def digest_words(parts: collections.abc.Sequence[NDArray[numpy.uint64]]) -> int"),
+      "A digest of the words of all parts, one after the other.");
 }

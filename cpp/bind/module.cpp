@@ -23,6 +23,7 @@ NB_MODULE(_core, m) {
 
   nb::enum_<Event>(m, "Event", "Why a trainer's `advance` returned.")
       .value("slice_over", Event::slice_over)
+      .value("budget_spent", Event::budget_spent)
       .value("check_due", Event::check_due)
       .value("bound_met", Event::bound_met)
       .value("converged", Event::converged)

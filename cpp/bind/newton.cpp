@@ -20,10 +20,11 @@ void bind_newton(nb::module_& m) {
              Vector<std::uint32_t> members, Vector<double> w, double scale) {
             require_rows(*rows, *problem);
             require(w.shape(0) == static_cast<std::size_t>(rows->n_columns) + 1, "w needs n_columns + 1 coordinates");
-            for (std::uint32_t k : span_of(members))
-              require(problem->has_row(k), "a member is not a row that takes part");
+            auto own_members = copy_of(members);  // another thread may change theirs
+            auto own_w = copy_of(w);
+            for (std::uint32_t k : own_members) require(problem->has_row(k), "a member is not a row that takes part");
             nb::gil_scoped_release release;
-            new (self) Newton(std::move(rows), std::move(problem), copy_of(members), copy_of(w), scale);
+            new (self) Newton(std::move(rows), std::move(problem), std::move(own_members), std::move(own_w), scale);
           },
           "rows"_a, "problem"_a, "members"_a, "w"_a, "scale"_a = 1.0)
       .def("w", [](const Newton& self) { return to_numpy(self.w()); })
@@ -31,8 +32,16 @@ void bind_newton(nb::module_& m) {
           "dual_weights", [](const Newton& self) { return to_numpy(self.dual_weights()); }, "One per member.")
       .def_prop_ro("margin", &Newton::margin)
       .def_prop_ro("upper_bound", &Newton::upper_bound)
+      .def_prop_ro("true_margin", &Newton::true_margin, "At the full price of slacks.")
+      .def_prop_ro("true_upper_bound", &Newton::true_upper_bound, "At the full price of slacks.")
+      .def_prop_ro("work", &Newton::work, "Of all steps so far, in multiplications.")
+      .def("reprice", &Newton::reprice, "price"_a, nb::call_guard<nb::gil_scoped_release>(),
+           "Let slacks cost that fraction of what they do.")
       .def("step", &Newton::step, nb::call_guard<nb::gil_scoped_release>(),
-           "Go to the lowest point along Newton's direction.");
+           "Go to the lowest point along Newton's direction.")
+      .def("iterate", &Newton::iterate, nb::call_guard<nb::gil_scoped_release>(),
+           "Make one iteration of conjugate gradients; return whether that completes a step.")
+      .def_prop_ro("most_iterations", &Newton::most_iterations, "In the next step of that kind.");
 
   m.def(
       "best_scale",
@@ -45,6 +54,7 @@ void bind_newton(nb::module_& m) {
       "The v >= 0 that minimises v² norm2 + sum penalties_k max(0, 1 - v scores_k)²; 0 where no weights are better "
       "than none.");
 
+  m.def("solve_work", &solve_work, "n"_a, "The work of solving a system of n unknowns, in multiplications of a pass.");
   m.attr("MOST_HESSIAN_COLUMNS") = Newton::largest_hessian;
   m.def("log", &portable::log, "x"_a, "The logarithm, the same on every machine.");
   m.def("exp", &portable::exp, "x"_a, "The exponential, the same on every machine.");

@@ -40,15 +40,16 @@ void bind_perceptrons(nb::module_& m) {
       .def(
           "__init__",
           [](Schedule* self, std::array<int, 3> rounds, std::array<double, 2> widths, double first_width, bool single,
-             bool shuffle, bool balanced, double inner_passes, bool mixing, bool renewal) {
+             bool shuffle, bool balanced, double inner_passes, bool mixing, bool renewal, bool polish) {
             for (const int n : rounds)
               if (n < 0) throw std::invalid_argument("rounds must not be negative");
             for (const double number : {widths[0], widths[1], first_width, inner_passes})
               if (!(number > 0)) throw std::invalid_argument("widths and inner_passes must be positive");
-            new (self) Schedule{rounds, widths, first_width, single, shuffle, balanced, inner_passes, mixing, renewal};
+            new (self)
+                Schedule{rounds, widths, first_width, single, shuffle, balanced, inner_passes, mixing, renewal, polish};
           },
           "rounds"_a, "widths"_a, "first_width"_a, "single_updates_first"_a, "shuffle_active_sets"_a, "balanced"_a,
-          "inner_passes"_a, "mixing"_a, "renewal"_a);
+          "inner_passes"_a, "mixing"_a, "renewal"_a, "polish"_a);
 
   bind_trainer<Trainer>(m, "Trainer", "A run of a rule over packed rows, advanced in slices.")
       .def("__init__", &construct<Trainer, Problem, Rule, Schedule, double, std::uint64_t>, "rows"_a, "problem"_a,
@@ -61,8 +62,11 @@ void bind_perceptrons(nb::module_& m) {
             self.start_from(span_of(rows), span_of(counts));
           },
           "rows"_a, "counts"_a, "Begin with counts that are known from before.")
+      .def("pause_at", &Trainer::pause_at, "visits"_a, "Let `advance` return after that many visits.")
       .def("set_rule", &Trainer::set_rule, "rule"_a)
       .def_prop_ro("renews", &Trainer::renews, "Whether `renew` may do something.")
+      .def_prop_ro("polishing", &Trainer::polishing, "Whether Newton's steps for the best weights are under way.")
+      .def_prop_ro("polish_work", &Trainer::polish_work, "Of all of these steps so far, in multiplications.")
       .def_prop_ro("norm2", &Trainer::norm2);
 
   bind_trainer<JointTrainer>(m, "JointTrainer", "A run of PDM for all classes at once, advanced in slices.")

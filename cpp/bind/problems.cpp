@@ -151,6 +151,29 @@ void bind_problems(nb::module_& m) {
             return stiffness(rows, self);
           },
           "rows"_a, "The mean of ‖ybar_k‖² / Delta_k².")
+      .def(
+          "margin_of_weights",
+          [](const Problem& self, const PackedRows& rows, Vector<double> w, double b) {
+            require_rows(rows, self);
+            require(static_cast<std::int64_t>(w.shape(0)) == rows.n_columns,
+                    "the weights and the packed columns differ in number");
+            nb::gil_scoped_release release;
+            return as_pair(margin_of_weights(rows, self, span_of(w), b));
+          },
+          "rows"_a, "w"_a, "b"_a, "Of weights of the packed columns.")
+      .def(
+          "bound_of_counts",
+          [](const Problem& self, const PackedRows& rows, Vector<std::int64_t> places, Vector<std::int64_t> counts,
+             double margin) {
+            require_rows(rows, self);
+            require(places.shape(0) == counts.shape(0), "places and counts differ in length");
+            const auto own_places = copy_of(places), own_counts = copy_of(counts);  // another thread may change theirs
+            nb::gil_scoped_release release;
+            const auto quick = quick_bound_of_counts(rows, self, own_places, own_counts, margin);
+            return as_pair(quick ? *quick : bound_of_counts(rows, self, own_places, own_counts));
+          },
+          "rows"_a, "places"_a, "counts"_a, "margin"_a = 0.0,
+          "If it is far enough from this margin for rounding not to matter, it takes less time.")
       .def("row_keys", &row_keys<PackedRows>, "rows"_a)
       .def("row_keys", &row_keys<Matrix>, "matrix"_a,
            "A word per row, from its values and its side, to recognise it by when it comes again.");

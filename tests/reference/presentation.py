@@ -48,6 +48,7 @@ class Run:
         n_columns = Y.shape[1] - len(Y) - 1 if n_columns is None else n_columns
         self.renewal = Renewal()
         self.best = []  # the best weights after every full pass and their margin, if counts may be renewed
+        self.polished = {}  # the counts to continue from after a full pass, where polished weights call for better ones
         self.mixture = Mixture(self, (Y**2).sum(), self.delta2.sum(), wide=n_columns > len(Y))
 
     def run(self, max_passes):
@@ -71,6 +72,9 @@ class Run:
             self.inner_visits = 0
             if self.schedule.rounds[0] > 0:
                 self.shuffle_active(inner)
+            if self.full_passes in self.polished:
+                self.continue_from(self.polished[self.full_passes])
+                continue
             if self.full_passes <= len(self.best):
                 inner = self.renew(inner, *self.best[self.full_passes - 1])
             self.rounds(inner, level=1, shuffled=True)
@@ -85,13 +89,16 @@ class Run:
             return inner
         T = math.sqrt(self.mixture.squared_norms / (self.mixture.fineness * self.rule.eps)) / margin
         T = max(min(T, LARGEST_COUNT / 16), 4 / shares.max())
-        self.counts = np.floor(T * shares + 0.5)
-        self.mixture.points = []
-        self.a, self.t = self.sum_of_patterns(self.counts), self.total(self.counts)
+        self.continue_from(np.floor(T * shares + 0.5))
         support = np.flatnonzero(self.counts).tolist()
         self.shuffle_active(support)
         self.renewal.begin(len(support), share_to_correct(self, support), bound, self.bound(self.counts))
         return support
+
+    def continue_from(self, counts):
+        self.counts = counts
+        self.mixture.points = []
+        self.a, self.t = self.sum_of_patterns(counts), self.total(counts)
 
     def mix(self):
         self.counts = self.mixture.mix(self.counts, self.rule.eps)

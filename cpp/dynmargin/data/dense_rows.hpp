@@ -1,7 +1,8 @@
 // Dense rows, one after the other.
 #pragma once
 
-#include "dynmargin/data/matrix_view.hpp"
+#include "dynmargin/data/column_order.hpp"
+#include "dynmargin/data/row_facts.hpp"
 #include "dynmargin/data/row_products.hpp"
 
 namespace dynmargin {
@@ -10,6 +11,8 @@ template <class Value>
 class DenseRows : public RowProducts<DenseRows<Value>> {
  public:
   static constexpr bool all_ones = false;
+  static constexpr bool has_zeros = true;
+  using Stored = Value;
 
   DenseRows(std::int64_t n_rows, std::int64_t n_columns) : n_columns_(n_columns) {
     values_.reserve(n_rows * n_columns);
@@ -17,10 +20,14 @@ class DenseRows : public RowProducts<DenseRows<Value>> {
 
   std::uint64_t start(std::size_t k) const { return k * n_columns_; }
 
-  void append(std::span<const Entry> entries) {
+  // `entries` is a canonical row.
+  template <class Entries>
+  RowFacts append(const Entries& entries, ColumnOrder& /*order*/) {
     const std::size_t start = values_.size();
     values_.resize(start + n_columns_);
-    for (const Entry& e : entries) values_[start + e.column] = static_cast<Value>(e.value);
+    Value* const row = values_.data() + start;
+    return pack_row<false>(entries,
+                           [&](std::size_t /*i*/, const Entry& e) { row[e.column] = static_cast<Value>(e.value); });
   }
 
   struct Row {
@@ -52,6 +59,11 @@ class DenseRows : public RowProducts<DenseRows<Value>> {
         for (std::size_t j = i; j < stride; ++j) line[j] += (s0 * x0[j] + s1 * x1[j]) + (s2 * x2[j] + s3 * x3[j]);
       }
     }
+  }
+
+  // What a row costs there, in multiplications of a pass over rows: here three are made in the time of one there.
+  double outer_work(std::uint64_t /*start*/) const {
+    return static_cast<double>(n_columns_) * static_cast<double>(n_columns_) / 6;
   }
 
   void prefetch_row(std::uint64_t start) const {

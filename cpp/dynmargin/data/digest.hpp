@@ -4,6 +4,7 @@
 // sparse input with the same values have the same digest, because rows are digested in canonical form.
 #pragma once
 
+#include "dynmargin/data/default_arithmetic.hpp"
 #include "dynmargin/data/matrix_view.hpp"
 
 namespace dynmargin {
@@ -17,22 +18,37 @@ inline std::uint64_t mix64(std::uint64_t x) {
 
 inline std::uint64_t digest_bits(double value) { return std::bit_cast<std::uint64_t>(value); }
 
-inline std::uint64_t digest_row(std::span<const Entry> entries) {
-  std::uint64_t sum = entries.size();
-  for (const Entry& e : entries) {  // a single multiplication: this is a quarter of the cost of packing
+// Of a canonical row: entry by entry, in any order, and then as a whole.
+class RowDigest {
+ public:
+  void append(const Entry& e) {  // a single multiplication: this is a quarter of the cost of packing
     std::uint64_t x = digest_bits(e.value) + static_cast<std::uint64_t>(e.column) * 0x9e3779b97f4a7c15u;
     x = (x ^ (x >> 32)) * 0xbf58476d1ce4e5b9u;
-    sum += x ^ (x >> 29);
+    sum_ += x ^ (x >> 29);
   }
-  return mix64(sum);
+  std::uint64_t of_length(std::size_t length) const { return mix64(sum_ + length); }
+
+ private:
+  std::uint64_t sum_ = 0;
+};
+
+template <class Row>
+std::uint64_t digest_row(const Row& entries) {
+  RowDigest digest;
+  const auto length = static_cast<std::size_t>(entries.size());
+  for (std::size_t i = 0; i < length; ++i) digest.append(entries[i]);
+  return digest.of_length(length);
 }
 
 template <class View>
 std::vector<std::uint64_t> digest_rows(const View& view) {
+  const DefaultArithmetic arithmetic;
   std::vector<std::uint64_t> digests;
   std::vector<Entry> room;
+  bool summed = false;
   digests.reserve(view.n_rows);
-  for (std::int64_t k = 0; k < view.n_rows; ++k) digests.push_back(digest_row(read_row(view, k, room)));
+  for (std::int64_t k = 0; k < view.n_rows; ++k)
+    digests.push_back(with_row(view, k, room, summed, [](const auto& row) { return digest_row(row); }));
   return digests;
 }
 

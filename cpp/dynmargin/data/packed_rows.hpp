@@ -9,6 +9,8 @@
 #include <limits>
 #include <utility>
 
+#include "dynmargin/data/column_order.hpp"
+#include "dynmargin/data/default_arithmetic.hpp"
 #include "dynmargin/data/dense_rows.hpp"
 #include "dynmargin/data/digest.hpp"
 #include "dynmargin/data/memory.hpp"
@@ -58,33 +60,50 @@ Survey survey(const View& view) {
 
 struct PackedRows {
   AnyRows rows;
-  std::int64_t n_rows, n_columns;
-  std::vector<double> squared_norms;  // ‖x_k‖²
+  std::int64_t n_rows, n_columns;      // the columns that are packed
+  std::int64_t n_matrix_columns;       // the columns of the matrix
+  std::vector<std::uint32_t> columns;  // what the packed ones are in the matrix; empty if they are the same
+  std::vector<double> squared_norms;   // ‖x_k‖²
   std::vector<std::uint64_t> digests;
   std::int64_t n_nonzeros = 0;
+  bool summed = false;  // whether a row had repetitions, whose sums may be rounded
 
   std::uint64_t start(std::size_t k) const {
     return std::visit([&](const auto& packed) { return packed.start(k); }, rows);
   }
 };
 
-// Two partial sums, which overlap.
-inline double squared_norm(std::span<const Entry> entries) {
-  double even = 0, odd = 0;
-  std::size_t i = 0;
-  for (; i + 2 <= entries.size(); i += 2) {
-    even += entries[i].value * entries[i].value;
-    odd += entries[i + 1].value * entries[i + 1].value;
+// The rows as a view of a matrix whose columns are the packed ones.
+template <class Rows>
+struct PackedView {
+  static constexpr bool is_float32 = !std::is_same_v<typename Rows::Stored, double>;
+  const Rows& rows;
+  const std::vector<double>& squared_norms;
+  std::int64_t n_rows;
+
+  double length(std::int64_t row) const { return std::sqrt(squared_norms[row]); }
+  SizedSum sized_dot(std::int64_t row, const double* w) const { return rows.sized_dot(rows.start(row), w); }
+
+  template <class F>
+  void for_each_cell(std::int64_t row, const F& f) const {
+    rows.for_each(rows.start(row), f);
   }
-  if (i < entries.size()) even += entries[i].value * entries[i].value;
-  return even + odd;
-}
+  template <class F>
+  void for_each_entry(std::int64_t row, const F& f) const {
+    for_each_cell(row, [&](std::int64_t column, double value) {
+      if (!Rows::has_zeros || value != 0) f(column, value);
+    });
+  }
+};
 
 // Packs as `Rows`, made from the number of rows and from `extent`: columns, or entries.
 template <class Rows, class View>
 PackedRows pack_as(const View& view, std::int64_t extent, double bytes) {
+  const double order_bytes = 4.0 * view.n_columns;
+  ColumnOrder order = allocating("packing the rows", bytes + order_bytes,
+                                 [&] { return ColumnOrder(view.n_columns, !Rows::has_zeros); });
   PackedRows packed = allocating("packing the rows", bytes + 16.0 * view.n_rows, [&] {
-    PackedRows empty{Rows(view.n_rows, extent), view.n_rows, view.n_columns, {}, {}, 0};
+    PackedRows empty{Rows(view.n_rows, extent), view.n_rows, view.n_columns, view.n_columns, {}, {}, {}};
     empty.squared_norms.reserve(view.n_rows);
     empty.digests.reserve(view.n_rows);
     return empty;
@@ -92,16 +111,17 @@ PackedRows pack_as(const View& view, std::int64_t extent, double bytes) {
   std::vector<Entry> room;
   Rows& target = std::get<Rows>(packed.rows);
   for (std::int64_t k = 0; k < view.n_rows; ++k) {
-    const std::span<const Entry> entries = read_row(view, k, room);
-    target.append(entries);
-    const double norm2 = Rows::all_ones ? static_cast<double>(entries.size()) : squared_norm(entries);
-    if (!std::isfinite(norm2))
+    const RowFacts row =
+        with_row(view, k, room, packed.summed, [&](const auto& entries) { return target.append(entries, order); });
+    if (!std::isfinite(row.squared_norm))
       throw std::invalid_argument("the squared length of row " + std::to_string(k) +
                                   " is not a finite number; scale the features");
-    packed.squared_norms.push_back(norm2);
-    packed.digests.push_back(digest_row(entries));
-    packed.n_nonzeros += static_cast<std::int64_t>(entries.size());
+    packed.squared_norms.push_back(row.squared_norm);
+    packed.digests.push_back(row.digest);
+    packed.n_nonzeros += static_cast<std::int64_t>(row.length);
   }
+  packed.n_columns = order.n_packed();
+  packed.columns = order.take();
   return packed;
 }
 
@@ -109,7 +129,9 @@ template <class View>
 std::int64_t count_nonzeros(const View& view) {
   std::int64_t count = 0;
   std::vector<Entry> room;
-  for (std::int64_t k = 0; k < view.n_rows; ++k) count += static_cast<std::int64_t>(read_row(view, k, room).size());
+  bool summed = false;
+  const auto size = [](const auto& row) { return static_cast<std::int64_t>(row.size()); };
+  for (std::int64_t k = 0; k < view.n_rows; ++k) count += with_row(view, k, room, summed, size);
   return count;
 }
 
@@ -131,6 +153,7 @@ PackedRows pack_values_as(const Survey& found, const View& view) {
 }
 
 inline PackedRows pack(const MatrixView& matrix) {
+  const DefaultArithmetic arithmetic;  // without it the smallest values might be packed as zeros
   return std::visit(
       [](const auto& view) {
         constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();

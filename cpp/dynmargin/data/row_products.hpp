@@ -1,6 +1,7 @@
 // Products of rows with vectors, the same for every layout, and memory that is fetched ahead.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <type_traits>
 
@@ -29,6 +30,12 @@ struct WeightedRow {
   double factor;
 };
 
+// A sum, the sum of the absolute values of its terms, and their number.
+struct SizedSum {
+  double value, size;
+  std::int64_t terms;
+};
+
 // `Layout` gives a row by where it starts: its length, the column of its i-th entry, and the entry times a factor.
 template <class Layout>
 class RowProducts {
@@ -48,6 +55,24 @@ class RowProducts {
     if (row.length & 2) low += Pair{product(i), product(i + 1)}, i += 2;
     if (row.length & 1) high += Pair{product(i), 0};
     return (low[0] + low[1]) + (high[0] + high[1]);
+  }
+
+  // A dot product with the sum of the absolute values of its terms, which bounds its rounding error.
+  SizedSum sized_dot(std::uint64_t start, const double* w) const {
+    const auto row = layout().row(start);
+    Half even{}, odd{};
+    const auto term = [&](auto i) {
+      const double product = row.times(i, w[row.column(i)]);
+      return Half{product, std::abs(product)};
+    };
+    decltype(row.length) i = 0;
+    for (; i + 2 <= row.length; i += 2) {
+      even += term(i);
+      odd += term(i + 1);
+    }
+    if (i < row.length) even += term(i);
+    even += odd;
+    return {even[0], even[1], static_cast<std::int64_t>(row.length)};
   }
 
   // Two dot products for little more than the cost of one: each column is read once for both.

@@ -30,7 +30,8 @@ class DualTrainer : public Run<Problem, GainSets, std::pair<std::int64_t, double
         tolerance_(tolerance * target_),
         state_(empty_dual_state(*packed_, *problem_, target_)),
         bounds_(*packed_, *problem_),
-        forecast_(epsilon, static_cast<double>(problem_->n_members())),
+        forecast_(epsilon, static_cast<double>(problem_->n_members()),
+                  problem_->loss == Loss::hinge ? 1 : stiffness(*packed_, *problem_)),
         certify_(certify) {}
 
   // When the algorithm's own rule is satisfied before the certificate is, the bounds are checked, and then MPU
@@ -60,6 +61,9 @@ class DualTrainer : public Run<Problem, GainSets, std::pair<std::int64_t, double
     }
     return *checked_;
   }
+
+  // How many more visits it will take to close a gap, as far as full passes tell.
+  double visits_for(double gap) const { return forecast_.visits_for(gap); }
 
   // The forecast learns from the check itself. The upper bound is known at a check only, so there is none to wait for.
   void checked(double /*gap*/, std::optional<double> /*enough*/) {}

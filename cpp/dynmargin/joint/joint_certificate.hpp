@@ -104,7 +104,7 @@ inline Bound bound_of_counts(const MatrixView& matrix, const JointProblem& probl
         }
       },
       matrix);
-  return A.bound(n_columns(matrix), problem.rho, places.size(), problem.costs.size());
+  return A.bound(problem.rho, places.size(), problem.costs.size());
 }
 
 }  // namespace dynmargin

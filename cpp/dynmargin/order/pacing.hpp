@@ -84,10 +84,24 @@ class Projection {
 // in the number of visits, it is known at which visit the gap will be closed.
 class Forecast {
  public:
-  Forecast(double epsilon, double rows) : epsilon_(epsilon), rows_(rows), next_check_(seldom * rows) {}
+  // Where rows share little with each other (stiffness below 1, see problem.hpp), the first visit of a row all but
+  // settles its weight, and nothing has to be learnt first: the gap after one pass is about a tenth of the stiffness,
+  // and every further one divides it by twenty or more. (To a certified 1 % on 77,567 texts at C=0.025: one pass and a
+  // check instead of three.)
+  Forecast(double epsilon, double rows, double stiffness) : epsilon_(epsilon), rows_(rows), next_check_(seldom * rows) {
+    if (!(stiffness < 1)) return;
+    rate_ = 3 / rows;
+    next_check_ = rows * (1 + std::max(0.0, portable::log(0.1 * stiffness / epsilon) / 3));
+  }
 
   // An estimate from a full pass that began at `visits`.
   void glimpse(double visits, double estimate) {
+    if (std::isnan(last_estimate_)) {  // of the first pass: half of it was made with hardly any weights
+      last_visits_ = visits;
+      last_estimate_ = estimate;
+      if (estimate / 2 <= epsilon_) next_check_ = std::min(next_check_, visits);
+      return;
+    }
     rate_ = portable::log(last_estimate_ / estimate) / (visits - last_visits_);
     last_visits_ = visits;
     last_estimate_ = estimate;
@@ -101,6 +115,12 @@ class Forecast {
   }
 
   bool due(double visits) const { return visits >= next_check_; }
+
+  // How many more visits a gap will take, if it keeps falling; infinite where there is nothing to go by.
+  double visits_for(double gap) const {
+    if (!(gap > epsilon_)) return 0;
+    return rate_ > 0 ? portable::log(gap / epsilon_) / rate_ : std::numeric_limits<double>::infinity();
+  }
 
   template <class Snapshot>
   void snapshot(Snapshot& s) {

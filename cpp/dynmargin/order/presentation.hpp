@@ -42,13 +42,17 @@ class Presentation : public Run<Problem, ActiveSets, Update> {
     return over;
   }
 
+  // Whether an upper bound is the one that is awaited, which then is none any more.
+  bool meets_awaited(double upper_bound) {
+    if (!(upper_bound < awaited_bound_)) return false;
+    awaited_bound_ = 0;
+    return true;
+  }
+
   template <class MayRenew>
   Event event_after(const PassOver& over, double upper_bound, const MayRenew& may_renew) {
     if (over.full && !over.updated) return Event::converged;
-    if (upper_bound < awaited_bound_) {
-      awaited_bound_ = 0;
-      return Event::bound_met;
-    }
+    if (meets_awaited(upper_bound)) return Event::bound_met;
     const bool due = over.full && pacing_.due(this->visits_, this->full_passes_, upper_bound, may_renew);
     return due ? Event::check_due : Event::slice_over;
   }

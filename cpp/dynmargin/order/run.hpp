@@ -13,12 +13,13 @@ namespace dynmargin {
 // Why `advance` returned.
 enum class Event {
   slice_over,
-  check_due,    // a check of the bounds is worth its cost
-  bound_met,    // the upper bound has come down to the awaited one
-  converged,    // a full pass without an update
-  max_updates,  // the limit of updates is reached
-  infeasible,   // the rule asks for a margin that does not exist
-  exhausted,    // counts or norms have left the range of exact integers and finite numbers, or a has vanished
+  check_due,     // a check of the bounds is worth its cost
+  bound_met,     // the upper bound has come down to the awaited one
+  converged,     // a full pass without an update
+  max_updates,   // the limit of updates is reached
+  infeasible,    // the rule asks for a margin that does not exist
+  budget_spent,  // as many visits as `pause_at` allows have been made
+  exhausted,     // counts or norms have left the range of exact integers and finite numbers, or a has vanished
 };
 
 // `Sets` is the order of presentation: the current pass (`pass`), and where it puts the patterns it gathers
@@ -30,6 +31,10 @@ class Run {
   const std::vector<Update>& recorded_updates() const { return recorded_; }
   std::int64_t full_passes() const { return full_passes_; }  // completed
   std::int64_t visits() const { return visits_; }
+
+  // `advance` returns at the first end of a stretch at which there have been that many visits.
+  void pause_at(std::int64_t visits) { pause_at_ = visits; }
+
   std::vector<Member> members() const { return members_of(*problem_); }
 
  protected:
@@ -55,6 +60,7 @@ class Run {
     using clock = std::chrono::steady_clock;
     const auto end = clock::now() + std::chrono::duration<double>(seconds);
     do {
+      if (visits_ >= pause_at_) return Event::budget_spent;
       Event event = present();
       if (event == Event::slice_over && sets_.pass().next == sets_.pass().members.size()) event = finish_pass();
       if (event != Event::slice_over) return event;
@@ -108,6 +114,7 @@ class Run {
   std::shared_ptr<const Problem> problem_;
   Sets sets_;
   std::int64_t visits_ = 0, full_passes_ = 0;
+  std::int64_t pause_at_ = std::numeric_limits<std::int64_t>::max();
 
  private:
   bool recording_ = false;

@@ -26,6 +26,7 @@ struct Schedule {
   double inner_passes;  // at most this many full passes' worth of visits to active sets between two full passes
   bool mixing;          // after a full pass: continue from the best combination of states (mixture.hpp)
   bool renewal;         // after a check: continue from the counts that the weights imply (renewal.hpp)
+  bool polish;          // after a check: Newton's steps for the best weights of a stiff run (polish.hpp)
 };
 
 class ActiveSets {

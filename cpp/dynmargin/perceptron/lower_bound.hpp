@@ -59,6 +59,17 @@ class LowerBound : public BestWeights<4> {  // the state, the average, the bias 
   }
 
   const std::vector<double>& w() const { return w_; }  // the bias last
+  bool found() const { return found_; }                // whether w() is better than no weights
+
+  // Weights found elsewhere, if they are better; `scores` are those of the members, up to whole lanes.
+  void take_better(const std::vector<double>& w, const std::vector<double>& scores, double margin) {
+    if (!(margin > margin_)) return;
+    w_ = w;
+    scores_[3] = scores;
+    margin_ = margin;
+    scale_ = 1;
+    found_ = true;
+  }
 
   // The scores of the best weights are part of the state; the others are computed anew at every check.
   template <class Snapshot>

@@ -23,15 +23,17 @@ namespace dynmargin {
 
 class Renewal {
  public:
-  Renewal(bool enabled, bool wide) : enabled_(enabled), wide_(wide) {}
+  // Stiffness (problem.hpp) says how much patterns share with each other.
+  Renewal(bool enabled, bool wide, double stiffness) : enabled_(enabled), seldom_(wide && stiffness > soft) {}
 
   bool enabled() const { return enabled_; }
 
   // Whether a check now may lead to better counts: their noise is part of the extension, so it can only matter where
   // that makes up most of ‖a‖². After one pass it is too soon to tell, but the average weights are often good by then.
-  // On wide data noise is hardly ever the reason.
+  // On wide data noise is hardly ever the reason, unless patterns share so little that the weights of the first pass
+  // are good at once. (639 texts of 534 words at C=0.02: 6 ms instead of 8.)
   bool may_help(std::int64_t full_passes, const State& a) const {
-    if (wide_) return false;
+    if (seldom_) return false;
     if (full_passes == 1) return true;
     double dense = 0;
     for_each_coordinate(a, [&](double c) { dense += c * c; });
@@ -118,7 +120,9 @@ class Renewal {
     return a.totals.norm2 / (made * static_cast<double>(members.size()) / static_cast<double>(sample));
   }
 
-  bool enabled_, wide_;
+  static constexpr double soft = 3;
+
+  bool enabled_, seldom_;
   double last_margin_ = 0, margin_used_ = 0;  // at the last decision, and at the last renewal
   double size_ = 0, left_ = 0;                // patterns to be visited
   double goal_ = 0, bound_ = 0;               // ‖a‖/t, and as it was last

@@ -5,6 +5,7 @@
 #include "dynmargin/order/presentation.hpp"
 #include "dynmargin/perceptron/lower_bound.hpp"
 #include "dynmargin/perceptron/mixture.hpp"
+#include "dynmargin/perceptron/polish.hpp"
 #include "dynmargin/perceptron/renewal.hpp"
 #include "dynmargin/proof/witnesses.hpp"
 #include "dynmargin/rules/constant_threshold.hpp"
@@ -27,7 +28,9 @@ class Trainer : public Presentation<Problem, std::pair<std::int64_t, std::int64_
         state_(empty_state<std::int64_t>(*packed_, *problem_)),
         lower_bound_(*packed_, *problem_),
         mixture_(lengths_of(state_, lower_bound_.members()), is_wide(*packed_, *problem_)),
-        renewal_(schedule.renewal && !problem_->hard_margin(), is_wide(*packed_, *problem_)) {}
+        renewal_(schedule.renewal && !problem_->hard_margin(), is_wide(*packed_, *problem_),
+                 stiffness(*packed_, *problem_)),
+        polish_(schedule.polish && std::holds_alternative<DynamicMargin>(rule), *packed_, *problem_, epsilon) {}
 
   // Begins with counts that are known from before. That is legitimate for the patterns they belong to: a perceptron may
   // have been presented with these first, and any counts prove an upper bound.
@@ -47,6 +50,8 @@ class Trainer : public Presentation<Problem, std::pair<std::int64_t, std::int64_
   }
 
   Event advance(double seconds, double max_updates) {
+    if (polish_.under_way()) return polish(seconds);
+    if (std::exchange(renewed_, false) && meets_awaited(upper_bound())) return Event::bound_met;
     return with_patterns([&](const auto& patterns) {
       return std::visit(
           [&](const auto& rule) {
@@ -69,28 +74,37 @@ class Trainer : public Presentation<Problem, std::pair<std::int64_t, std::int64_
 
   bool renews() const { return renewal_.enabled() && std::holds_alternative<DynamicMargin>(rule_); }
 
-  // After a check: continues from the counts that the best weights imply, if that promises more.
+  // Whether Newton's steps are under way.
+  bool polishing() const { return polish_.under_way(); }
+  double polish_work() const { return polish_.work(); }  // in multiplications
+
+  // After a check: improves the best weights if they deserve it (polish.hpp), or continues from the counts that they
+  // imply, if that promises more.
   void renew() {
+    if (polish_.affordable(visits_, full_passes_)) {
+      state_.totals.norm2 = sums_of(state_).norm2();  // the bounds are compared
+      const std::vector<double> zero(lower_bound_.w().size());
+      return polish_.begin(packed_, problem_, lower_bound_.found() ? lower_bound_.w() : zero, visits_, full_passes_);
+    }
     if (!renews()) return;
-    const auto& rule = std::get<DynamicMargin>(rule_);
     const std::vector<double> shares = lower_bound_.shares();
     const double margin = lower_bound_.margin(), bound = std::sqrt(sums_of(state_).norm2()) / state_.totals.t;
     if (shares.empty() || !renewal_.decide(squared_distance(state_, shares), margin, bound)) return;
     renewal_.keep(counts_of(state_), bound);
-    const double t = state_.totals.t, T = renewal_.total(mixture_.fine_total(margin, rule.eps), shares);
+    const double t = state_.totals.t;
+    set_shares(shares);
+    std::vector<Member> support;
+    for (const Member m : lower_bound_.members())
+      if (state_.patterns[m.row()].count > 0) support.push_back(m);
+    sets_.start_with(std::move(support));
     with_patterns([&](const auto& patterns) {
-      rebuild(state_, patterns, lower_bound_.members(),
-              [&](std::size_t k) { return static_cast<std::int64_t>(T * shares[k] + 0.5); });
-      std::vector<Member> support;
-      for (const Member m : lower_bound_.members())
-        if (state_.patterns[m.row()].count > 0) support.push_back(m);
-      sets_.start_with(std::move(support));
-      renewal_.begin(patterns, rule, state_, sets_.pass().members.items(), bound);
+      renewal_.begin(patterns, std::get<DynamicMargin>(rule_), state_, sets_.pass().members.items(), bound);
     });
     not_made_ += state_.totals.t - t;
     mixture_.forget();
     // The states to come swing less than those before. (50,000 rows of 20 columns: 8 visits per row, 12 without this.)
     lower_bound_.forget();
+    renewed_ = true;
   }
 
   // Another accuracy for the same run: legitimate, because what was misclassified under a larger eps is under a smaller
@@ -107,9 +121,10 @@ class Trainer : public Presentation<Problem, std::pair<std::int64_t, std::int64_
   template <class Snapshot>
   void snapshot(Snapshot& s) {
     Presentation::snapshot(s);
-    s(rule_, state_, lower_bound_, not_made_);
+    s(rule_, state_, lower_bound_, not_made_, renewed_);
     mixture_.snapshot(s, state_.w.size() + 1, state_.patterns.size());
     renewal_.snapshot(s, state_.patterns.size());
+    polish_.snapshot(s, packed_, problem_);
   }
 
  private:
@@ -159,6 +174,48 @@ class Trainer : public Presentation<Problem, std::pair<std::int64_t, std::int64_
     return event;
   }
 
+  // Advances Newton's steps. Weights that are better are taken at once, counts that prove more at the end.
+  Event polish(double seconds) {
+    using clock = std::chrono::steady_clock;
+    const auto end = clock::now() + std::chrono::duration<double>(seconds);
+    do {
+      if (!polish_.advance()) continue;
+      lower_bound_.take_better(polish_.w(), polish_.scores(), polish_.margin());
+      const double margin = lower_bound_.margin(), before = upper_bound(), now = std::min(polish_.bound(), before);
+      if (!polish_.over(margin, now)) continue;
+      // Rounding may cost a tenth of what is gained, which has to be worth the change.
+      const double gain = (before / now) * (before / now) - 1;
+      if (before - now > 0.01 * (before - margin)) continue_from(polish_.dual_weights(), gain / 10);
+      polish_.end();
+      return Event::check_due;
+    } while (clock::now() < end);
+    return Event::slice_over;
+  }
+
+  // Continues from counts in proportion to these dual weights of the members, as exact as this or as the rule.
+  void continue_from(const std::vector<double>& alpha, double accuracy) {
+    renewal_.keep(counts_of(state_), bound_of(state_.totals));
+    const double sum = std::accumulate(alpha.begin(), alpha.end(), 0.0), t = state_.totals.t;
+    std::vector<double> shares(state_.patterns.size());
+    for (std::size_t i = 0; i < alpha.size(); ++i) shares[lower_bound_.members()[i].row()] = alpha[i] / sum;
+    set_shares(shares, accuracy);
+    renewal_.keep(counts_of(state_), bound_of(state_.totals));  // updates may raise the bound a little
+    sets_.start_full_pass();
+    renewal_.end();
+    not_made_ += state_.totals.t - t;
+    mixture_.forget();
+    lower_bound_.forget();
+  }
+
+  void set_shares(const std::vector<double>& shares, double accuracy = 1) {
+    accuracy = std::min(accuracy, std::get<DynamicMargin>(rule_).eps);
+    const double T = renewal_.total(mixture_.fine_total(lower_bound_.margin(), accuracy), shares);
+    with_patterns([&](const auto& patterns) {
+      rebuild(state_, patterns, lower_bound_.members(),
+              [&](std::size_t k) { return static_cast<std::int64_t>(T * shares[k] + 0.5); });
+    });
+  }
+
   // Continues from the best combination of this state and former ones.
   void mix(const DynamicMargin& rule) {
     const double t = state_.totals.t;
@@ -180,7 +237,9 @@ class Trainer : public Presentation<Problem, std::pair<std::int64_t, std::int64_
     if (over.full && over.updated && mixing_) mix(rule);
     if constexpr (requires { rule.infeasible(state_.totals); })
       if (over.full && rule.infeasible(state_.totals)) return Event::infeasible;
-    return event_after(over, upper_bound(), [&] { return renews() && renewal_.may_help(full_passes_, state_); });
+    return event_after(over, upper_bound(), [&] {
+      return polish_.affordable(visits_, full_passes_) || (renews() && renewal_.may_help(full_passes_, state_));
+    });
   }
 
   Rule rule_;
@@ -189,7 +248,9 @@ class Trainer : public Presentation<Problem, std::pair<std::int64_t, std::int64_
   LowerBound lower_bound_;
   Mixture<State> mixture_;
   Renewal renewal_;
-  double not_made_ = 0;  // the part of t that mixing and renewal have brought
+  Polish polish_;
+  double not_made_ = 0;   // the part of t that mixing and renewal have brought
+  bool renewed_ = false;  // the counts of this moment may prove enough
 };
 
 }  // namespace dynmargin

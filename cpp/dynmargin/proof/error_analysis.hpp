@@ -6,7 +6,6 @@
 // one; a bound is published three errors outward, so that another machine that sums in another order still confirms it.
 #pragma once
 
-#include <cfenv>
 #include <cfloat>
 
 #include "dynmargin/data/problem.hpp"
@@ -23,22 +22,6 @@ inline constexpr double underflow = std::numeric_limits<double>::denorm_min();
 
 // Outside this range squares may underflow or overflow; nothing is claimed there.
 inline constexpr double smallest_square = 1e-250, largest_square = 1e250;
-
-// The analysis presumes rounding to nearest and gradual underflow. A library may have switched either off for the whole
-// thread (loading one that was built with -ffast-math can do it); while this object lives, both are on.
-class DefaultArithmetic {
- public:
-  DefaultArithmetic() {
-    std::fegetenv(&before_);
-    std::fesetenv(FE_DFL_ENV);
-  }
-  ~DefaultArithmetic() { std::fesetenv(&before_); }
-  DefaultArithmetic(const DefaultArithmetic&) = delete;
-  DefaultArithmetic& operator=(const DefaultArithmetic&) = delete;
-
- private:
-  std::fenv_t before_;
-};
 
 // A bound of the best margin, and how far rounding may have moved it: |value - exact| <= error.
 //
@@ -61,9 +44,40 @@ class Bound {
       : value(claims(found, distance) ? found : nothing), error(claims(found, distance) ? distance : 0) {}
 };
 
+// A sum of squares, and how many of them are not zero: only these are rounded.
+struct SquaredNorm {
+  double value = 0, terms = 0;
+};
+
+// Four at a time, so that the additions do not wait for each other. Any order has the same error bound.
+inline SquaredNorm squared_norm(std::span<const double> v) {
+  std::array<double, 4> sums{};
+  std::int64_t terms = 0;
+  for (std::size_t i = 0; i < v.size(); ++i) {
+    sums[i % 4] += v[i] * v[i];
+    terms += v[i] != 0;
+  }
+  return {(sums[0] + sums[1]) + (sums[2] + sums[3]), static_cast<double>(terms)};
+}
+
 // How far a sum of `terms` products may be off, whatever the order of summation; `size` is the sum of their absolute
 // values.
 inline double score_error(std::int64_t terms, double size) { return (terms + 4) * (two_u * size + underflow); }
+
+// What a proof is made from: the matrix as it is given, or the rows as they are packed, if every value is as it is
+// stored. Packed rows take less time, and have no columns that do not occur.
+template <class F>
+void with_view(const MatrixView& matrix, const F& f) {
+  std::visit(f, matrix);
+}
+template <class F>
+void with_view(const PackedRows& packed, const F& f) {
+  require(!packed.summed, "rows with repetitions are proven from the matrix");
+  std::visit(
+      [&](const auto& rows) { f(PackedView<std::decay_t<decltype(rows)>>{rows, packed.squared_norms, packed.n_rows}); },
+      packed.rows);
+}
+inline std::int64_t n_columns(const PackedRows& packed) { return packed.n_columns; }
 
 // How right a row is: its signed score, or its smallest margin over wrong classes.
 struct RowScore {
@@ -74,33 +88,31 @@ struct RowScore {
 // The margin of weights with squared length `norm2`, a sum of `terms` squares; score_of(view, k) is the score of row k.
 // It is 1 / sqrt(F) with F = norm2 + sum_k Delta_k^-2 max(0, 1 - s_k)², twice LinearSVC's objective; the same with
 // 2 C_k max(0, ...) for the hinge; for the hard margin min_k s_k / sqrt(norm2).
-template <class AnyProblem, class ScoreOf>
-Bound margin_of_scores(const MatrixView& matrix, const AnyProblem& problem, double norm2, double terms,
+template <class Data, class AnyProblem, class ScoreOf>
+Bound margin_of_scores(const Data& data, const AnyProblem& problem, double norm2, double terms,
                        const ScoreOf& score_of) {
   const double norm2_error = (terms + 8) * two_u * norm2;
   bool finite = std::isfinite(norm2);
   double loss = 0, loss_error = 0;  // soft margin
   double smallest = std::numeric_limits<double>::infinity(), smallest_low = smallest;
   const bool hard = problem.hard_margin();
-  std::visit(
-      [&](const auto& view) {
-        for (std::int64_t k = 0; k < view.n_rows; ++k) {
-          if (problem.sides[k] == 0) continue;
-          const RowScore score = score_of(view, k);
-          finite &= std::isfinite(score.value);
-          if (hard) {
-            smallest = std::min(smallest, score.value);
-            smallest_low = std::min(smallest_low, score.low);
-          } else if (const double slack = 1 - score.value; slack + score.error > 0) {
-            const double penalty = problem.penalty(k), kept = std::max(slack, 0.0);
-            const double slack_error = score.error + two_u * (1 + std::abs(score.value));
-            const bool hinge = problem.loss == Loss::hinge;
-            loss += hinge ? penalty * kept : penalty * kept * kept;
-            loss_error += hinge ? penalty * slack_error : penalty * (2 * kept + slack_error) * slack_error;
-          }
-        }
-      },
-      matrix);
+  with_view(data, [&](const auto& view) {
+    for (std::int64_t k = 0; k < view.n_rows; ++k) {
+      if (problem.sides[k] == 0) continue;
+      const RowScore score = score_of(view, k);
+      finite &= std::isfinite(score.value);
+      if (hard) {
+        smallest = std::min(smallest, score.value);
+        smallest_low = std::min(smallest_low, score.low);
+      } else if (const double slack = 1 - score.value; slack + score.error > 0) {
+        const double penalty = problem.penalty(k), kept = std::max(slack, 0.0);
+        const double slack_error = score.error + two_u * (1 + std::abs(score.value));
+        const bool hinge = problem.loss == Loss::hinge;
+        loss += hinge ? penalty * kept : penalty * kept * kept;
+        loss_error += hinge ? penalty * slack_error : penalty * (2 * kept + slack_error) * slack_error;
+      }
+    }
+  });
 
   if (!finite) return Bound::no_margin();
   if (hard) {
@@ -127,6 +139,11 @@ inline Bound norm_by_t(double norm2, double t, double terms, double extended, do
   return Bound::upper(value, relative * value + (cancelled + vanished) / t);
 }
 
+// Where the length of a row is known, the sum of its absolute values is at most sqrt(terms) times that: a chain of
+// additions less, in a term that hardly counts.
+template <class View>
+inline constexpr bool knows_lengths = requires(const View& view) { view.length(0); };
+
 // A vector of sums kept in twice the working precision: each sum is high + low, wrong by at most (terms u)² of what was
 // added.
 class CompensatedVector {
@@ -146,10 +163,18 @@ class CompensatedVector {
     add_exact(j, product, (high - product) + low);
   }
 
-  double squared_norm() const {
+  void prefetch(std::size_t j) const { dynmargin::prefetch(&sums_[j]); }
+  bool is_large() const { return sums_.size() * sizeof(Sum) > std::size_t{1} << 18; }  // for the cache
+
+  SquaredNorm squared_norm() const {
     double sum = 0;
-    for (const Sum& s : sums_) sum += (s.high + s.low) * (s.high + s.low);
-    return sum;
+    std::int64_t terms = 0;
+    for (const Sum& s : sums_) {
+      const double c = s.high + s.low;
+      sum += c * c;
+      terms += c != 0;
+    }
+    return {sum, static_cast<double>(terms)};
   }
 
  private:
@@ -179,22 +204,32 @@ class CountedSum {
     t_ += n;
   }
 
+  // Fetches the sums that a row will be added to: an addition takes so many instructions that the CPU looks only a few
+  // of them ahead. (77,567 texts of 915,863 words: 14 ms instead of 31.)
+  template <class View>
+  void prefetch(const View& view, std::int64_t row, std::size_t block) const {
+    if (blocks_[block].is_large())
+      view.for_each_entry(row, [&](std::int64_t column, double) { blocks_[block].prefetch(column); });
+  }
+
   // Adds `times` times a row, with its augmentation, to a block.
   template <class View>
   void add(const View& view, std::int64_t row, std::size_t block, std::int64_t times) {
     const auto factor = static_cast<double>(times);
     const double high_factor = std::trunc(factor * 0x1p-27) * 0x1p27, low_factor = factor - high_factor;
     CompensatedVector& sums = blocks_[block];
-    double size = 0, terms = 0;
+    double size = 0;
+    std::int64_t terms = 0;
     view.for_each_entry(row, [&](std::int64_t column, double value) {
       if constexpr (View::is_float32)
         sums.add(column, high_factor, low_factor, static_cast<float>(value));
       else
         sums.add(column, factor, value);
-      size += std::abs(value);
+      if constexpr (!knows_lengths<View>) size += std::abs(value);
       ++terms;
     });
-    terms_ += terms;
+    if constexpr (knows_lengths<View>) size = std::sqrt(static_cast<double>(terms)) * view.length(row) * 1.01;
+    terms_ += static_cast<double>(terms);
     gross_ += std::abs(factor) * size;
     bias_[block] += times;
   }
@@ -208,16 +243,19 @@ class CountedSum {
   std::int64_t bias(std::size_t block) const { return bias_[block]; }
 
   // ‖a‖ / t, which without counts is 0 / 0 and claims nothing. The norm of a block is a sum of squares, and that of all
-  // blocks one of n_columns + `more_terms`.
-  Bound bound(std::int64_t n_columns, double rho, std::size_t n_counts, std::size_t more_terms) const {
-    double norm2 = extended_;
+  // blocks one of as many as the longest has, and `more_terms`. (Coordinates that are zero do not count: whether
+  // columns that do not occur are there must not matter to whoever proves it again.)
+  Bound bound(double rho, std::size_t n_counts, std::size_t more_terms) const {
+    double norm2 = extended_, most_terms = 0;
     for (std::size_t c = 0; c < blocks_.size(); ++c) {
       const double augmented = static_cast<double>(bias_[c]) * rho;
-      norm2 += blocks_[c].squared_norm() + augmented * augmented;
+      const SquaredNorm block = blocks_[c].squared_norm();
+      norm2 += block.value + augmented * augmented;
+      most_terms = std::max(most_terms, block.terms);
     }
     const double cancelled = (terms_ + 4) * (terms_ + 4) * two_u * two_u * gross_ * 1.01;  // despite the compensation
-    return norm_by_t(norm2, t(), static_cast<double>(n_columns) + static_cast<double>(more_terms), extended_,
-                     static_cast<double>(n_counts), cancelled);
+    return norm_by_t(norm2, t(), most_terms + static_cast<double>(more_terms), extended_, static_cast<double>(n_counts),
+                     cancelled);
   }
 
  private:

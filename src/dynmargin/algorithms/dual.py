@@ -17,8 +17,13 @@ def train_dcd(problem: PackedProblem, request: Request) -> Result:
 
     With ``stop="convergence"`` LIBLINEAR's rule with tolerance epsilon ends it.
     """
+    return _train_dual(problem, request, start_dcd(problem, request))
+
+
+def start_dcd(problem: PackedProblem, request: Request) -> _core.DualTrainer:
+    """Begin a run of dual coordinate descent."""
     tolerance = request.epsilon if request.stop == "convergence" else 0.0
-    return _train_step(problem, request, _core.CoordinateDescent(), _core.GainSchedule(), tolerance)
+    return _start(problem, request, _core.CoordinateDescent(), _core.GainSchedule(), tolerance)
 
 
 def train_mpu(problem: PackedProblem, request: Request, *, dead_zone: float) -> Result:
@@ -32,7 +37,7 @@ def train_mpu(problem: PackedProblem, request: Request, *, dead_zone: float) -> 
     if request.schedule == "paper":  # set 2 holds what acted in set 1
         near = PAPER_WIDTH * b / step.target
         schedule = _core.GainSchedule(depth=2, most_rounds=PAPER_ROUNDS, worthwhile=0.0, above_mean=0.0, near=near)
-    return _train_step(problem, request, step, schedule, tolerance=0.0)
+    return _train_dual(problem, request, _start(problem, request, step, schedule, tolerance=0.0))
 
 
 def train_decomposition(problem: PackedProblem, request: Request) -> Result:
@@ -47,14 +52,14 @@ def train_decomposition(problem: PackedProblem, request: Request) -> Result:
     return _with_dual_scale(result, float(problem.taking_part(trainer.dual_weights()).sum()))
 
 
-def _train_step(
+def _start(
     problem: PackedProblem,
     request: Request,
     step: _core.CoordinateDescent | _core.MarginUnlearning,
     schedule: _core.GainSchedule,
     tolerance: float,
-) -> Result:
-    trainer = _core.DualTrainer(
+) -> _core.DualTrainer:
+    return _core.DualTrainer(
         problem.rows,
         problem.binary,
         step,
@@ -64,6 +69,9 @@ def _train_step(
         request.stop == "certificate",
         problem.key(request.seed),
     )
+
+
+def _train_dual(problem: PackedProblem, request: Request, trainer: _core.DualTrainer) -> Result:
     result = train(problem, trainer, request, Refinement.none())
     return _with_dual_scale(result, float(problem.taking_part(trainer.dual_weights()).sum()) / trainer.target)
 

@@ -1,5 +1,7 @@
 """Newton's method on LinearSVC's objective, with the same certificate; not in the paper, see ``newton.hpp``."""
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,6 +26,11 @@ MOST_SOFT_STEPS = 60  # at each price
 LARGEST_STIFFNESS = 1e250  # beyond, products of prices and squared lengths leave the doubles
 
 
+def n_prices(problem: PackedProblem) -> int:
+    """Return at how many prices of slacks, each ten times the last, a run is to look for the solution."""
+    return 1 + math.ceil(_core.log(problem.stiffness / SOFT) / _core.log(10)) if problem.stiffness > STIFF else 1
+
+
 def train_newton(problem: PackedProblem, request: Request) -> Result:
     """Run Newton's method; for soft margins only."""
     if problem.hard_margin:
@@ -39,12 +46,12 @@ def train_newton(problem: PackedProblem, request: Request) -> Result:
 class NewtonTrainer:
     """A run of Newton's method, with the interface of the core's trainers: one step per full pass."""
 
-    def __init__(self, problem: PackedProblem, seed: int) -> None:
+    def __init__(self, problem: PackedProblem, seed: int, start: Vector | None = None) -> None:
         self.problem = problem
         self.members = np.flatnonzero(problem.sides).astype(np.uint32)
         # Of a slack, as a fraction of what it really costs.
         self.price = SOFT / problem.stiffness if problem.stiffness > STIFF else 1.0
-        self._begin_at(self._start(seed))
+        self._begin_at(self._start(seed) if start is None else start)
         self.full_passes = self.updates = 0
         self.best_margin, self.best_upper_bound = -np.inf, np.inf
 
@@ -52,10 +59,15 @@ class NewtonTrainer:
         self.point = _core.Newton(self.problem.rows, self.problem.binary, self.members, w, self.price)
         self.steps_left = MOST_SOFT_STEPS
 
+    @property
+    def work(self) -> float:
+        """The multiplications made so far, those on the subset not counted."""
+        return self.point.work
+
     def _start(self, seed: int) -> Vector:
         """Begin at the solution on a subset of the rows when that costs little, else at zero."""
         problem = self.problem
-        w = np.zeros(problem.matrix.n_columns + 1)
+        w = np.zeros(problem.rows.n_columns + 1)
         size = len(self.members) // SUBSET_FRACTION
         if size < 10 * len(w):
             return w
@@ -89,13 +101,14 @@ class NewtonTrainer:
             self.full_passes += 1
             self.steps_left -= 1
         else:
-            self.price = min(1.0, 10 * self.price)
-            self._begin_at(self.point.w())
+            self.price, self.steps_left = min(1.0, 10 * self.price), MOST_SOFT_STEPS
+            self.point.reprice(self.price)
         return _core.Event.slice_over
 
     def check(self) -> _core.Bounds:
         """Return the bounds of the moment; the weights with their slacks are the state, so its margin is the margin."""
-        return _core.Bounds(self.point.margin, self.point.upper_bound, self.point.margin)
+        margin = self.point.true_margin
+        return _core.Bounds(margin, self.point.true_upper_bound, margin)
 
     def checked(self, gap: float, enough: float | None) -> None:
         """Do nothing: the next check is due after the next step in any case."""

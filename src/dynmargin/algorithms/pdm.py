@@ -36,6 +36,7 @@ def to_core(schedule: Schedule) -> _core.Schedule:
         schedule.inner_passes,
         schedule.mixing,
         schedule.renewal,
+        schedule.polish,
     )
 
 
@@ -53,7 +54,7 @@ def train_pdm(
         schedule = schedule.for_other_rules()
     elif request.stop == "convergence" or request.only_own_updates or request.max_updates < LARGEST_COUNT:
         # The rule's own run is asked for, or its updates are counted.
-        schedule = replace(schedule, mixing=False, renewal=False)
+        schedule = replace(schedule, mixing=False, renewal=False, polish=False)
     first = accuracy if eta is None else max(accuracy, 0.5)
     rule, key = _core.DynamicMargin(first), problem.key(request.seed)
     trainer = problem.core.start(problem.rows, rule, to_core(schedule), request.epsilon, key)
@@ -69,6 +70,14 @@ def train_pdm(
         return following
 
     return train(problem, trainer, request, Refinement(first, finer))
+
+
+def start_pdm(problem: PackedProblem, request: Request) -> tuple[_core.Trainer, float]:
+    """Begin a run of PDM in a race for a certificate; return it and the accuracy of its rule."""
+    schedule = schedule_for(problem, request)
+    accuracy = request.epsilon * schedule.rule_accuracy
+    rule, key = _core.DynamicMargin(accuracy), problem.key(request.seed)
+    return problem.binary.start(problem.rows, rule, to_core(schedule), request.epsilon, key), accuracy
 
 
 def finer_accuracy(accuracy: float, request: Request) -> float | None:

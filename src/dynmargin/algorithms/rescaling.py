@@ -23,6 +23,7 @@ PAPER_ROMMA = Schedule(
     inner_passes=math.inf,
     mixing=False,
     renewal=False,
+    polish=False,
 )
 
 Rule = _core.Romma | _core.Alma | _core.MistakeControlled

@@ -217,7 +217,8 @@ class Certificate:
         >>> print(certificate.verify(X, y, C=2.0))
         other problem: C = 1, not C = 2 for every row
         """
-        if self.witness_digest != digest_witnesses(self.problem, self.weights, self.intercept, self.counts):
+        witnesses = self.problem, self.weights, self.intercept, self.counts
+        if self.witness_digest not in (digest_witnesses(*witnesses), digest_witnesses(*witnesses, format_3=True)):
             return unproven("altered", "problem, weights or counts are not those that the certificate was made with")
         if differs := difference(self.problem, C, classes, loss, intercept_scaling):
             return unproven("other problem", self._which + differs)
@@ -329,7 +330,7 @@ def certificate_type(problem: Problem) -> type[Certificate]:
 
 
 def certify(
-    matrix: _core.Matrix,
+    data: _core.Matrix | _core.PackedRows,
     problem: Problem,
     core_problem: _core.Problem | _core.JointProblem,
     digests: tuple[int, int],
@@ -339,13 +340,16 @@ def certify(
     *,
     epsilon: float,
     directional_margin: float = np.nan,
+    packed: tuple[Vector, NDArray[np.int64]] | None = None,
 ) -> Certificate:
     """Make the certificate of weights and counts, whatever they came from.
 
     The bounds are published three rounding errors outward, so that a verifier that sums in another order confirms them.
-    `directional_margin` is that of a run's own state, where there is one.
+    `directional_margin` is that of a run's own state, where there is one. `packed` are the weights of the columns that
+    are packed, and these columns, where all other weights are zero.
     """
-    margin, upper_bound = _bounds(matrix, core_problem, weights, intercept, counts, errors=3)
+    proven = weights if packed is None else packed[0]
+    margin, upper_bound = _bounds(data, core_problem, proven, intercept, counts, errors=3)
     return certificate_type(problem)(
         margin=margin,
         upper_bound=upper_bound,
@@ -357,23 +361,39 @@ def certify(
         problem=problem,
         data_digest=digests[0],
         rows_digest=digests[1],
-        witness_digest=digest_witnesses(problem, weights, intercept, counts),
+        witness_digest=digest_witnesses(problem, weights, intercept, counts, packed=packed),
     )
 
 
 def digest_witnesses(
-    problem: Problem, weights: Vector, intercept: float | Vector, counts: SparseCounts, *, with_classes: bool = True
+    problem: Problem,
+    weights: Vector,
+    intercept: float | Vector,
+    counts: SparseCounts,
+    *,
+    packed: tuple[Vector, NDArray[np.int64]] | None = None,
+    with_classes: bool = True,
+    format_3: bool = False,
 ) -> int:
-    """Return a digest of the problem's numbers and classes and of the two witnesses."""
+    """Return a digest of the problem's numbers and classes and of the two witnesses.
+
+    `packed` are the weights that may differ from zero, with their places. `format_3` asks for the digest that files had
+    when that format was new; it takes all numbers one after the other.
+    """
     classes = json.dumps(problem.classes, default=str).encode() if with_classes else b""
+    witnesses: list[NDArray[Any]] = [weights.ravel(), counts.indices, counts.data]
+    if not format_3:
+        of_weights = _core.digest_nonzeros(*(packed or (weights.ravel(),)))
+        of_counts = _core.digest_nonzeros(counts.data.astype(np.float64), counts.indices)
+        witnesses = [np.array([of_weights, weights.size, of_counts], dtype=np.uint64)]
     parts = (
-        np.hstack([weights.ravel(), intercept, problem.numbers()]),
-        counts.indices,
-        counts.data,
+        witnesses[0],
+        np.hstack([intercept, problem.numbers()]),
+        *witnesses[1:],
         np.array(counts.shape, dtype=np.int64),
         np.frombuffer(classes.ljust(-(-len(classes) // 8) * 8), dtype=np.uint64),
     )
-    return _core.digest_words(np.concatenate([np.ascontiguousarray(part).view(np.uint64) for part in parts]))
+    return _core.digest_words([np.ascontiguousarray(part).view(np.uint64) for part in parts])
 
 
 def problem_text(certificates: Sequence[Certificate], weighted: bool | None = None) -> str:
@@ -403,17 +423,18 @@ def unproven(verdict: Verdict, detail: str) -> Verification:
 
 
 def _bounds(
-    matrix: _core.Matrix,
+    data: Any,
     problem: _core.Problem | _core.JointProblem,
     weights: Vector,
     intercept: float | Vector,
     counts: SparseCounts,
     errors: int,
 ) -> tuple[float, float]:
-    """Return both bounds, rounded outward by that many error bounds."""
-    margin, margin_error = problem.margin_of_weights(matrix, weights, intercept)
-    upper_bound, bound_error = problem.bound_of_counts(matrix, counts.indices, counts.data)
+    """Return both bounds, rounded outward by that many error bounds; `data` is a matrix, or its rows as packed."""
+    margin, margin_error = problem.margin_of_weights(data, weights, intercept)
     margin -= errors * margin_error
     if not problem.hard_margin and np.isfinite(margin):
         margin = max(0.0, margin)  # a soft margin is never negative
+    far_from = (margin,) if isinstance(data, _core.PackedRows) else ()
+    upper_bound, bound_error = problem.bound_of_counts(data, counts.indices, counts.data, *far_from)
     return margin, upper_bound + errors * bound_error

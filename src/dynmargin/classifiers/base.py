@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self, TypeVar, cast
 
@@ -79,6 +80,14 @@ def once(warn: Callable[[str], None]) -> Callable[[str], None]:
     """Let only the first of several warnings through."""
     pending = [warn]
     return lambda message: pending.pop()(message) if pending else None
+
+
+def draw_seed(random_state: Any) -> int:
+    """Draw a seed for the core from whatever scikit-learn takes as a source of randomness."""
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+seed_of = lru_cache(draw_seed)  # a fresh generator takes longer to make than a small fit does to train
 
 
 class Fitted:
@@ -330,7 +339,7 @@ class MarginClassifier(Fitted, Predictor, CallbackSupportMixin, ClassifierMixin,
         """State what is asked of every run; a parameter that the classifier does not have is at its default."""
         max_updates = getattr(self, "max_updates", None)
         checkpoint = self._open_checkpoint()
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        seed = seed_of(self.random_state) if isinstance(self.random_state, Integral) else draw_seed(self.random_state)
         if checkpoint is not None and checkpoint.seed is not None and self.random_state is None:
             seed = checkpoint.seed
         return Request(

@@ -28,15 +28,16 @@ class FrontDoor(Proven, Chosen, Losses, MarginFloor, Intercept, MarginClassifier
     Parameters
     ----------
     algorithm : {"auto", "newton", "dcd", "pdm"}, default="auto"
-        "auto" takes Newton's method or dual coordinate descent, whichever is likely to have less work: the first
-        where features are few, the second for wide data and small C. For the hard margin it takes the perceptron
-        with dynamic margin where there are more than 30 rows per feature and ``epsilon`` is at least 0.001, else
-        dual coordinate descent; for the hinge always the latter.
+        "auto" lets dual coordinate descent, Newton's method and, where both are slow, the perceptron with dynamic
+        margin take turns: whichever is expected to close the gap first continues, as the run shows how fast each gap
+        falls. Turns are measured in counted work, not in seconds, so the result is the same on every machine. For the
+        hard margin it takes the perceptron with dynamic margin where there are more than 30 rows per feature and
+        ``epsilon`` is at least 0.001, else dual coordinate descent; for the hinge always the latter.
 
     Attributes
     ----------
     algorithm_ : str
-        The algorithm that was chosen, and why.
+        The algorithm that had the last turn, and which others had one, or why it was chosen.
     """
 
     _algorithm = "auto"

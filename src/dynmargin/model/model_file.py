@@ -181,6 +181,6 @@ def _with_classes_in_digests(fields: dict[str, Any]) -> dict[str, Any]:
     certificates = []
     for old in fields["certificates"]:
         witnesses = old.weights, old.intercept, old.counts
-        changed = old.witness_digest ^ digest_witnesses(old.problem, *witnesses, with_classes=False)
+        changed = old.witness_digest ^ digest_witnesses(old.problem, *witnesses, with_classes=False, format_3=True)
         certificates.append(replace(old, witness_digest=digest_witnesses(old.problem, *witnesses) ^ changed))
     return fields | {"certificates": tuple(certificates)}

@@ -74,10 +74,46 @@ class PackedProblem:
         """How much the rows share with each other: the mean of ‖ybar_k‖² / Delta_k²."""
         return self.binary.stiffness(self.rows)
 
+    @cached_property
+    def nonzeros(self) -> int:
+        """The non-zeros of the rows that take part."""
+        return self.core.n_nonzeros(self.rows)
+
     @property
     def wide(self) -> bool:
-        """Whether there are more columns than rows."""
-        return self.matrix.n_columns > self.n_rows
+        """Whether there are more columns that occur than rows."""
+        return self.rows.n_columns > self.n_rows
+
+    @property
+    def provable(self) -> _core.Matrix | _core.PackedRows:
+        """What to prove a certificate from: the packed rows, where they are what is stored and the core can do it."""
+        return self.matrix if self.rows.summed or self.problem.joint else self.rows
+
+    @cached_property
+    def columns(self) -> NDArray[np.int64] | None:
+        """The columns of the matrix that are packed, in the order in which they are; None if all are, as they stand."""
+        return None if self.rows.columns is None else self.rows.columns.astype(np.int64)
+
+    def unpack(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return weights of all columns, given those of the packed ones."""
+        if self.columns is None:
+            return weights
+        unpacked = np.zeros((*weights.shape[:-1], self.matrix.n_columns))
+        unpacked[..., self.columns] = weights
+        return unpacked
+
+    def with_columns(self, weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]] | None:
+        """Return weights of the packed columns with these, if a certificate is to be proven from them."""
+        return (weights, self.columns) if self.columns is not None and self.provable is self.rows else None
+
+    def pack(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return weights of the packed columns; all others have to be zero."""
+        if self.columns is None:
+            return weights
+        packed: NDArray[np.float64] = weights[..., self.columns]
+        if np.count_nonzero(packed) != np.count_nonzero(weights):
+            raise ValueError("a weight belongs to a column that does not occur")
+        return packed
 
     def taking_part(self, of_rows: NDArray[Any]) -> NDArray[Any]:
         """Drop what belongs to rows that are left out, so that no sum depends on where they stand."""

@@ -138,7 +138,7 @@ class Checkpoint:
         """Make sure that the file belongs to this data and this seed, if there is one."""
         everywhere = _core.Problem(np.ones(len(y), dtype=np.int8), 0.0, 1.0, 1.0)
         y = y.astype(np.int64) if y.dtype.kind in "iu" else y
-        digest = hashlib.sha256(repr((everywhere.digest(rows), rows.n_columns, y.dtype.str)).encode())
+        digest = hashlib.sha256(repr((everywhere.digest(rows), rows.n_matrix_columns, y.dtype.str)).encode())
         digest.update(repr(y.tolist()).encode() if y.dtype.kind == "O" else np.ascontiguousarray(y).tobytes())
         digest.update(b"" if sample_weight is None else np.ascontiguousarray(sample_weight).tobytes())
         if self.data not in (None, digest.hexdigest()):
@@ -359,16 +359,18 @@ def _result(arrays: Arrays, prefix: str, problem: PackedProblem, epsilon: float)
     figures, directional_margin, history = json.loads(arrays[f"{prefix}figures"].item())
     n_rows, stated, intercept = problem.matrix.n_rows, problem.problem, arrays[f"{prefix}intercept"]
     counts = SparseCounts(arrays[f"{prefix}count_rows"], arrays[f"{prefix}count_values"], stated.counts_shape(n_rows))
+    weights = arrays[f"{prefix}weights"]
     certificate = certify(
-        problem.matrix,
+        problem.provable,
         stated,
         problem.core,
         problem.digests,
-        arrays[f"{prefix}weights"],
+        weights,
         intercept if stated.joint else float(intercept),
         counts,
         epsilon=epsilon,
         directional_margin=directional_margin,
+        packed=problem.with_columns(problem.pack(weights)),
     )
     reason = figures["stop_reason"]
     if reason not in get_args(StopReason) or (reason == "certificate" and not certificate.achieved):

@@ -24,6 +24,8 @@ AS_ASKED = ("converged", "own_rule", "callback")  # ends that need no comment, w
 
 UNFINISHED = ("max_time", "interrupted", "callback")  # a run that ended like this continues from its checkpoint
 
+ROUNDING = 1e-6  # a gap below which a run that gets no further is at the end of the doubles
+
 LIMITS = {
     "stalled": "the bounds hardly move any more (less than 1 % in 1,000 passes)",
     "max_updates": "max_updates is reached",
@@ -123,11 +125,14 @@ class Result:
             advice = "use a smaller C, "
         if problem.hard_margin:  # Newton's method has none
             advice = ""
+        reason = LIMITS[self.stop_reason]
+        if self.stop_reason == "stalled" and gap < ROUNDING:
+            reason, advice = "rounding leaves no room for a smaller gap", ""
         digits = max(1, math.ceil(-math.log10(gap)) - 1) if 0 < gap < 1 else 1
         what = "the margin is at least" if problem.loss == "squared_hinge" else "1 / sqrt(objective) is at least"
         ratio = f" (R/margin is {self.R / margin:.2g})" if margin > 0 else ""
         return (
-            f"{LIMITS[self.stop_reason]} after {self.history[-1].time:.1f} s: the proven gap is {gap:.3g}, not "
+            f"{reason} after {self.history[-1].time:.1f} s: the proven gap is {gap:.3g}, not "
             f"{self.certificate.epsilon:g}; {what} {max(0.0, 1 - gap):.{digits}%} of the best. "
             f"To get closer, scale the features{ratio}, {advice}or ask for a larger epsilon."
         )

@@ -186,17 +186,18 @@ class Run:
         w, scale = trainer.model()
 
         def scaled(factor: float) -> Certificate:
-            weights, intercept = stated.split(w * factor)
+            weights, intercept = stated.split(w if factor == 1 else w * factor)
             return certify(
-                problem.matrix,
+                problem.provable,
                 stated,
                 problem.core,
                 problem.digests,
-                weights,
+                problem.unpack(weights),
                 intercept,
                 counts,
                 epsilon=self.request.epsilon,
                 directional_margin=directional_margin,
+                packed=problem.with_columns(weights),
             )
 
         if scale > 0:

@@ -37,6 +37,9 @@ class Schedule:
     renewal : bool
         For PDM with ``stop="certificate"``: after a check, go on from the counts that the best weights call for, if
         noise of the counts is what keeps the bounds apart.
+    polish : bool
+        For PDM with ``stop="certificate"``: after a check, improve the best weights of a run that is stiff by steps of
+        Newton's method, and go on from the counts that they call for.
     rule_accuracy : float
         The rule's accuracy as a fraction of the ``epsilon`` to be certified, for ``stop="certificate"``.
 
@@ -56,6 +59,7 @@ class Schedule:
     inner_passes: float = 2.0
     mixing: bool = True
     renewal: bool = True
+    polish: bool = True
     rule_accuracy: float = 0.1
 
     def __post_init__(self) -> None:
@@ -68,7 +72,7 @@ class Schedule:
             )
         if not self.inner_passes > 0:
             raise ValueError(f"inner_passes must be positive, got {self.inner_passes}")
-        for name in ("mixing", "renewal"):
+        for name in ("mixing", "renewal", "polish"):
             if not isinstance(getattr(self, name), bool):
                 raise ValueError(f"{name} must be True or False, got {getattr(self, name)!r}")
         if not 0 < self.rule_accuracy <= 1:
@@ -86,7 +90,7 @@ class Schedule:
 
     def for_other_rules(self) -> "Schedule":
         """Drop what is only for plain PDM, by the paper (the first full pass) or by us: PDM-succ and PFM go without."""
-        return replace(self, first_width=None, single_updates_first=False, mixing=False, renewal=False)
+        return replace(self, first_width=None, single_updates_first=False, mixing=False, renewal=False, polish=False)
 
 
 FAST = Schedule()
@@ -100,6 +104,7 @@ PAPER = Schedule(
     inner_passes=math.inf,
     mixing=False,
     renewal=False,
+    polish=False,
     rule_accuracy=1.0,
 )
 

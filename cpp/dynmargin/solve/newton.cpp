@@ -1,0 +1,204 @@
+// The passes of Newton's method over the rows. Compiled by themselves: in one translation unit with the perceptrons,
+// PDM's own loops become slower.
+#include "dynmargin/solve/newton.hpp"
+
+namespace dynmargin {
+
+namespace {
+
+double squared(const std::vector<double>& v) {
+  double sum = 0;
+  for (double c : v) sum += c * c;
+  return sum;
+}
+
+}  // namespace
+
+template <class F>
+void Newton::for_each_member(const F& f) const {
+  std::visit(
+      [&](const auto& rows) {
+        for (std::size_t i = 0; i < members_.size(); ++i) f(i, rows, rows.start(members_[i]));
+      },
+      packed_->rows);
+}
+
+Newton::Newton(std::shared_ptr<const PackedRows> packed, std::shared_ptr<const Problem> problem,
+               std::vector<std::uint32_t> members, std::vector<double> w, double scale)
+    : packed_(std::move(packed)),
+      problem_(std::move(problem)),
+      members_(std::move(members)),
+      w_(std::move(w)),
+      penalties_(whole_lanes(members_.size())),
+      scores_{std::vector<double>(penalties_.size()), std::vector<double>(penalties_.size())},
+      active_(members_.size(), 0),
+      n_nonzeros_(static_cast<double>(dynmargin::n_nonzeros(*packed_, *problem_)) *
+                  static_cast<double>(members_.size()) / static_cast<double>(problem_->n_members())),
+      stiffness_(stiffness(*packed_, *problem_)) {
+  set_price(scale);
+  multiply(w_, scores_[0]);
+  evaluate();
+}
+
+void Newton::reprice(double price) {
+  for (double& c : upper_) c *= price / price_;
+  set_price(price);
+  evaluate();
+}
+
+void Newton::restart(std::vector<double> w) {
+  w_ = std::move(w);
+  gradients_ = {};
+  multiply(w_, scores_[0]);
+  evaluate();
+}
+
+std::vector<double> Newton::dual_weights() const {
+  std::vector<double> alpha(members_.size());
+  for (std::size_t i = 0; i < alpha.size(); ++i) alpha[i] = penalties_[i] * std::max(0.0, 1 - scores_[0][i]);
+  return alpha;
+}
+
+void Newton::step() {
+  if (w_.size() <= largest_hessian + 1)
+    move_along(exact_direction());
+  else
+    move_along(approximate_direction());
+}
+
+bool Newton::iterate() {
+  if (!gradients_.begun()) gradients_ = ConjugateGradients(gradient_, diagonal());
+  if (!gradients_.within(0.5)) refine(gradients_);
+  if (!gradients_.within(0.5) && gradients_.iterations() < most_iterations_) return false;
+  const int made = gradients_.iterations();
+  const double length = move_along(gradients_.solution());
+  if (!(length > 0.6))
+    most_iterations_ = std::max(fewest_iterations, made / 2);
+  else if (made >= most_iterations_)
+    most_iterations_ = std::min(2 * made, 1 << 20);
+  gradients_ = {};
+  return true;
+}
+
+void Newton::set_price(double price) {
+  price_ = price;
+  for (std::size_t i = 0; i < members_.size(); ++i) penalties_[i] = price * problem_->penalty(members_[i]);
+}
+
+void Newton::multiply(const std::vector<double>& v, std::vector<double>& out) const {
+  const double bias = problem_->rho * v.back();
+  for_each_member([&](std::size_t i, const auto& rows, std::uint64_t start) {
+    const double score = rows.dot(start, v.data()) + bias;
+    out[i] = problem_->sides[members_[i]] > 0 ? score : -score;
+  });
+}
+
+std::vector<double> Newton::exact_direction() {
+  const std::size_t n = w_.size();
+  upper_.resize(n * n);
+  std::vector<WeightedRow> changed;
+  for_each_member([&](std::size_t i, const auto& /*rows*/, std::uint64_t start) {
+    const char now = scores_[0][i] < 1;
+    if (now == active_[i]) return;
+    active_[i] = now;
+    changed.push_back({start, now ? penalties_[i] : -penalties_[i]});
+  });
+  std::visit(
+      [&](const auto& rows) {
+        rows.add_outers_to(upper_.data(), n, changed, problem_->rho);
+        for (const WeightedRow& row : changed) work_ += rows.outer_work(row.start);
+      },
+      packed_->rows);
+  work_ += solve_work(n);
+  std::vector<double> hessian(upper_), direction(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    hessian[i * n + i] += 1;
+    direction[i] = -gradient_[i];
+  }
+  return solve_positive_definite(hessian, direction) && std::isfinite(squared(direction)) ? direction
+                                                                                          : approximate_direction();
+}
+
+std::vector<double> Newton::approximate_direction() {
+  ConjugateGradients gradients(gradient_, diagonal());
+  for (std::size_t i = 0; i < w_.size() && !gradients.within(0.1); ++i) refine(gradients);
+  return gradients.solution();
+}
+
+void Newton::refine(ConjugateGradients& gradients) {
+  work_ += 2 * n_nonzeros_ * n_active_ / static_cast<double>(members_.size());
+  gradients.iterate([&](const std::vector<double>& v) { return hessian_times(v); });
+}
+
+std::vector<double> Newton::diagonal() const {
+  std::vector<double> sums(w_.size(), 1.0);
+  if (price_ * stiffness_ < 1) return sums;
+  double bias = 0;
+  for_each_member([&](std::size_t i, const auto& rows, std::uint64_t start) {
+    if (!(scores_[0][i] < 1)) return;
+    const double c = penalties_[i];
+    rows.for_each(start, [&](auto column, double value) { sums[column] += c * value * value; });
+    bias += c;
+  });
+  sums.back() += problem_->rho * problem_->rho * bias;
+  return sums;
+}
+
+double Newton::move_along(const std::vector<double>& direction) {
+  work_ += 2 * n_nonzeros_ + 20 * static_cast<double>(members_.size());
+  multiply(direction, scores_[1]);
+  if (!(std::isfinite(squared(direction)) && std::isfinite(squared(scores_[1])))) return 0;
+  SlackRepair<2>::Gram gram{};
+  for (std::size_t j = 0; j < w_.size(); ++j) {
+    gram[0][0] += w_[j] * w_[j];
+    gram[0][1] += w_[j] * direction[j];
+    gram[1][1] += direction[j] * direction[j];
+  }
+  gram[1][0] = gram[0][1];
+  // To the last digit: a step may hardly raise the margin, which is flat at the optimum, and still lower the upper
+  // bound a lot.
+  const auto [along_w, along_direction] = SlackRepair<2>(scores_, penalties_, gram).best({1, 1}, 0).c;
+  for (std::size_t j = 0; j < w_.size(); ++j) w_[j] = along_w * w_[j] + along_direction * direction[j];
+  for (std::size_t i = 0; i < members_.size(); ++i)
+    scores_[0][i] = along_w * scores_[0][i] + along_direction * scores_[1][i];
+  evaluate();
+  return along_direction / along_w;
+}
+
+std::vector<double> Newton::hessian_times(const std::vector<double>& v) const {
+  std::vector<double> product(v);
+  const double v_bias = problem_->rho * v.back();
+  double bias = 0;
+  for_each_member([&](std::size_t i, const auto& rows, std::uint64_t start) {
+    if (!(scores_[0][i] < 1)) return;
+    const double factor = penalties_[i] * (rows.dot(start, v.data()) + v_bias);
+    rows.add_to(product.data(), start, factor);
+    bias += factor;
+  });
+  product.back() += problem_->rho * bias;
+  return product;
+}
+
+void Newton::evaluate() {
+  std::vector<double> combination(w_.size());
+  double bias = 0;
+  loss_ = total_ = n_active_ = 0;
+  for_each_member([&](std::size_t i, const auto& rows, std::uint64_t start) {
+    const double slack = 1 - scores_[0][i];
+    if (!(slack > 0)) return;
+    const double alpha = penalties_[i] * slack;
+    ++n_active_;
+    loss_ += alpha * slack;  // also alpha² Delta², the extension's share of ‖a‖²
+    total_ += alpha;
+    const double factor = problem_->sides[members_[i]] > 0 ? alpha : -alpha;
+    rows.add_to(combination.data(), start, factor);
+    bias += factor;
+  });
+  combination.back() += problem_->rho * bias;
+  norm2_ = squared(w_);
+  combination2_ = squared(combination);
+  gradient_.resize(w_.size());
+  for (std::size_t j = 0; j < w_.size(); ++j) gradient_[j] = w_[j] - combination[j];
+}
+
+}  // namespace dynmargin

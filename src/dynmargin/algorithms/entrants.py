@@ -1,0 +1,249 @@
+"""The algorithms that take turns in a race: what each has done, and what it will take to close a gap.
+
+Work is counted in multiplications of a pass over the rows, as the core counts those of Newton's method.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from ..problem.packed import PackedProblem
+from ..training.request import Request
+from .dual import start_dcd
+from .newton import SUBSET_STEPS, NewtonTrainer, Vector, n_prices
+from .pdm import finer_accuracy, start_pdm
+
+# A visit of coordinate descent or PDM, in random order and with an update now and then, costs as much as this many
+# (perceptron/polish.hpp has the same numbers):
+VISIT, VISIT_ENTRY = 60.0, 2.0  # to find a row, and per non-zero
+FEWEST_PASSES = 3.0  # of coordinate descent in a turn
+TYPICAL_PASSES = 6.0  # of coordinate descent: where Newton's method takes less, it begins
+NEWTON_STEPS = 5  # typically, from weights that are not far off
+TYPICALLY_ACTIVE = 0.5  # of all rows, before any weights are known
+SMALLEST_SHARE = 0.1  # of the work so far, for what is left to be done
+PDM_PASSES = 60.0  # of PDM, typically, and what its polish costs in passes
+MOST_VISITS = 2.0**62
+NOTHING = (-math.inf, math.inf)  # is proven before the first check
+NUMBERS_OF_ENTRANT = 6  # in a snapshot
+LATE = 10.0  # times the work so far: what is expected of one whose result could not be proven
+
+
+def require_intact(holds: bool) -> None:
+    """Refuse a snapshot that cannot have been taken from such a run."""
+    if not holds:
+        raise ValueError("the snapshot of the run is damaged, or of another run")
+
+
+class Entrant(ABC):
+    """One of the algorithms: its run once it has begun, and what its last check has found."""
+
+    name: str
+    trainer: Any = None
+    margin, upper_bound = NOTHING
+    over = False  # nothing is left to do for it
+    allowed = 0.0  # work, after which another one may take over
+    remembered = 1.0  # a number of its own: the share of active rows (Newton), the accuracy of its rule (PDM)
+
+    def __init__(self, problem: PackedProblem, request: Request) -> None:
+        self.problem, self.request = problem, request
+        self.nonzeros = problem.nonzeros
+        self.pass_work = VISIT_ENTRY * self.nonzeros + VISIT * problem.n_rows
+
+    @abstractmethod
+    def start(self, w: Vector | None) -> None:
+        """Begin, at these weights if that is of use."""
+
+    @abstractmethod
+    def expected(self, spent: float) -> float:
+        """Return the work that it will take to close the gap, when all have spent so much already."""
+
+    @property
+    @abstractmethod
+    def least(self) -> float:
+        """The least work that is worth a turn."""
+
+    @property
+    def gap(self) -> float:
+        """What its own bounds leave open."""
+        return 1 - self.margin / self.upper_bound if 0 < self.upper_bound < math.inf else math.inf
+
+    @property
+    def work(self) -> float:
+        """How much work it has done."""
+        visits: int = self.trainer.visits if self.trainer is not None else 0
+        return visits / self.problem.n_rows * self.pass_work
+
+    @property
+    def work_if_even(self) -> float:
+        """The work to close the gap if it keeps falling as it has from 1, by the same factor for the same work."""
+        epsilon = self.request.epsilon
+        fallen = -_core.log(min(max(self.gap, epsilon), 1 - 1e-3))
+        return self.work * _core.log(max(min(self.gap, 1.0) / epsilon, 1.0)) / fallen
+
+    def allow(self, work: float) -> None:
+        """Let it run until it has done that much more work."""
+        self.allowed = self.work + work
+        self.pause()
+
+    def pause(self) -> None:
+        """Let the run return when it has done all the work that it is allowed."""
+        visits = self.allowed / self.pass_work * self.problem.n_rows
+        self.trainer.pause_at(math.ceil(min(visits, MOST_VISITS)))
+
+    def has_spent(self, event: _core.Event) -> bool:
+        """Whether it has done all the work that it is allowed."""
+        return event is _core.Event.budget_spent
+
+    def refine(self) -> bool:
+        """Continue by a finer rule now that this one is satisfied; return whether there is one."""
+        return False
+
+    def numbers(self) -> list[float]:
+        """Return what a snapshot has to hold beside the state of the run."""
+        return [
+            float(self.trainer is not None),
+            self.margin,
+            self.upper_bound,
+            self.allowed,
+            float(self.over),
+            self.remembered,
+        ]
+
+    def restore(self, numbers: list[float], snapshot: NDArray[np.uint8]) -> None:
+        """Continue from a snapshot."""
+        begun, margin, upper_bound, allowed, over, remembered = numbers
+        require_intact(begun in (0, 1) and over in (0, 1) and 0 <= allowed < math.inf and 0 < remembered < math.inf)
+        require_intact(margin < math.inf and upper_bound > 0 and (begun == 1 or (margin, upper_bound) == NOTHING))
+        self.trainer = None
+        if begun:
+            self.start(np.zeros(self.problem.rows.n_columns + 1))
+            self.trainer.restore(snapshot)
+        self.margin, self.upper_bound, self.allowed = margin, upper_bound, allowed
+        self.over, self.remembered = bool(over), remembered
+        if begun:
+            self.pause()
+
+
+class CoordinateDescent(Entrant):
+    """Dual coordinate descent: its passes are the cheapest, and tell how fast the gap falls."""
+
+    name = "dcd"
+
+    def start(self, w: Vector | None) -> None:
+        """Begin at zero."""
+        self.trainer = start_dcd(self.problem, self.request)
+
+    def expected(self, spent: float) -> float:
+        """Return the work that it will take to close the gap, when all have spent so much already."""
+        if self.trainer is None:
+            return TYPICAL_PASSES * self.pass_work
+        epsilon = self.request.epsilon
+        if self.gap <= epsilon:  # and yet the race goes on: what it has found cannot be proven
+            return LATE * spent
+        visits: float = self.trainer.visits_for(self.gap)
+        if visits < math.inf:
+            return visits / self.problem.n_rows * self.pass_work
+        return self.work_if_even  # as a rule two full passes are needed to tell
+
+    @property
+    def least(self) -> float:
+        """The least work that is worth a turn."""
+        return FEWEST_PASSES * self.pass_work
+
+    def active_share(self) -> float:
+        """Return the share of rows that have a dual weight: they are the ones that Newton's Hessian is summed over."""
+        return max(1, int(np.count_nonzero(self.trainer.dual_weights()))) / self.problem.n_rows
+
+
+class Newton(Entrant):
+    """Newton's method: few steps, each expensive; how many is known only when it is under way."""
+
+    name = "newton"
+
+    def __init__(self, problem: PackedProblem, request: Request) -> None:
+        super().__init__(problem, request)
+        columns, rows = problem.rows.n_columns, problem.n_rows
+        dense = 3 if problem.rows.dense else 1  # as the core counts
+        self.solve_work = _core.solve_work(columns + 1)
+        self.step_work = 2 * self.nonzeros + 20 * rows + self.solve_work
+        self.hessian_work = self.nonzeros * (self.nonzeros / rows) / 2 / dense
+        self.remembered = TYPICALLY_ACTIVE  # the share of rows that are active
+        self.steps = NEWTON_STEPS * n_prices(problem)
+
+    def start(self, w: Vector | None) -> None:
+        """Begin at the best weights so far, if there are any."""
+        self.trainer = NewtonTrainer(self.problem, self.request.seed, w)
+
+    @property
+    def work(self) -> float:
+        """How much work it has done."""
+        work: float = self.trainer.work if self.trainer is not None else 0.0
+        return work
+
+    def pause(self) -> None:
+        """Do nothing: a step is a turn of its own, if need be."""
+
+    def has_spent(self, event: _core.Event) -> bool:
+        """Whether it has done all the work that it is allowed."""
+        return self.work >= self.allowed
+
+    def expected(self, spent: float) -> float:
+        """Return the work that it will take to close the gap, when all have spent so much already."""
+        if self.trainer is None:
+            on_subset = SUBSET_STEPS * self.solve_work if spent == 0 else 0.0  # to find weights to begin at
+            return self.remembered * self.hessian_work + self.steps * self.step_work + on_subset
+        return max(self.work, self.steps * self.step_work)
+
+    @property
+    def least(self) -> float:
+        """The least work that is worth a turn."""
+        return self.remembered * self.hessian_work + NEWTON_STEPS * self.step_work
+
+
+class DynamicMargin(Entrant):
+    """The perceptron with dynamic margin: with its polish it is seldom the fastest, and seldom slow."""
+
+    name = "pdm"
+
+    def start(self, w: Vector | None) -> None:
+        """Begin at zero."""
+        self.trainer, self.remembered = start_pdm(self.problem, self.request)  # its accuracy
+
+    def expected(self, spent: float) -> float:
+        """Return the work that it will take to close the gap, when all have spent so much already."""
+        if self.trainer is None:
+            return max(self.least, spent)
+        return min(max(self.work_if_even, SMALLEST_SHARE * self.work), self.work)  # a polish may end it at any time
+
+    @property
+    def work(self) -> float:
+        """How much work it has done."""
+        polish: float = self.trainer.polish_work if self.trainer is not None else 0.0
+        return super().work + polish
+
+    def pause(self) -> None:
+        """Let the run return when it has done all the work that it is allowed; a polish that has begun is not cut."""
+        passes = (self.allowed - self.trainer.polish_work) / self.pass_work
+        self.trainer.pause_at(math.ceil(max(0.0, min(passes * self.problem.n_rows, MOST_VISITS))))
+
+    def has_spent(self, event: _core.Event) -> bool:
+        """Whether it has done all the work that it is allowed."""
+        return event is _core.Event.budget_spent or self.work >= self.allowed
+
+    @property
+    def least(self) -> float:
+        """The least work that is worth a turn."""
+        return PDM_PASSES * self.pass_work
+
+    def refine(self) -> bool:
+        """Continue by a finer rule now that this one is satisfied; return whether there is one."""
+        finer = finer_accuracy(self.remembered, self.request)
+        if finer is None:
+            return False
+        self.remembered = finer
+        self.trainer.set_rule(_core.DynamicMargin(finer))
+        return True

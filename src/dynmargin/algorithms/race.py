@@ -1,0 +1,198 @@
+"""Algorithms that take turns on one problem, by counted work, until one of them closes the gap.
+
+Which of them suits a problem cannot be told from its shape: coordinate descent may take ten passes or ten thousand,
+Newton's method five steps or a thousand. But a run shows how fast its gap falls. So the one that is likely to be
+cheapest begins: Newton's method where features are few, coordinate descent elsewhere. When it has spent a part of what
+the other is likely to cost, whichever is expected to close the gap first continues, for a part of the work that the
+next one would take; and so on.
+
+Work is counted in multiplications of a pass over the rows, never in seconds, so that the turns, and with them the
+result, are the same on every machine. Nothing is lost when another algorithm takes over: Newton's method begins at the
+best weights so far, an algorithm that gets another turn continues where it was, and the weights and the counts that
+prove most need not come from the same one.
+"""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from ..problem.packed import PackedProblem
+from ..training.request import Request
+from ..training.result import ROUNDING, Result
+from ..training.run import Refinement, train
+from .entrants import (
+    NUMBERS_OF_ENTRANT,
+    TYPICAL_PASSES,
+    CoordinateDescent,
+    DynamicMargin,
+    Entrant,
+    Newton,
+    require_intact,
+)
+from .newton import LARGEST_STIFFNESS, Vector
+
+# Shares of work. (Geometric mean over 64 random problems, counted: 30.4 million multiplications, and 31.2 if a turn
+# lasts as long as the next algorithm would take; 18 of the 20 slowest gain by a shorter beginning.)
+FIRST_SHARE = 0.12  # of what Newton's method is likely to take, for coordinate descent to begin with
+FIRST_SHARE_PDM = 0.25  # the same of what PDM is likely to take, where that is less
+PATIENCE = 0.25  # of what the next one would take: the longest turn, after which its progress is judged again
+FIRST_PASSES = 2.0  # the first turn of coordinate descent lasts at least as long
+LARGEST_WORK = 1e100
+
+
+class Race:
+    """A run in which algorithms take turns, with the interface of the core's trainers."""
+
+    def __init__(self, problem: PackedProblem, request: Request) -> None:
+        self.problem = problem
+        kinds: list[type[Entrant]] = [CoordinateDescent, Newton, DynamicMargin]
+        # Without a Hessian Newton's steps are those of PDM's polish; stiffer problems it cannot compute with.
+        if problem.rows.n_columns > _core.MOST_HESSIAN_COLUMNS or not problem.stiffness <= LARGEST_STIFFNESS:
+            kinds.remove(Newton)
+        self.entrants = [kind(problem, request) for kind in kinds]
+        self.newton = next((entrant for entrant in self.entrants if isinstance(entrant, Newton)), None)
+        descent, *others = self.entrants
+        other = min(others, key=lambda entrant: entrant.expected(0.0))
+        likely = other.expected(0.0)
+        if likely < TYPICAL_PASSES * descent.pass_work:
+            self.current = other
+            other.start(None)
+            other.allow(other.least)
+        else:
+            self.current = descent
+            descent.start(None)
+            share = FIRST_SHARE if isinstance(other, Newton) else FIRST_SHARE_PDM
+            descent.allow(max(share * likely, FIRST_PASSES * descent.pass_work))
+        self.turn_over = False
+        self.turns = [self.current.name]
+
+    @property
+    def updates(self) -> int:
+        """Steps of all algorithms."""
+        return sum(entrant.trainer.updates for entrant in self._begun())
+
+    @property
+    def full_passes(self) -> int:
+        """Passes of all algorithms."""
+        return sum(entrant.trainer.full_passes for entrant in self._begun())
+
+    def advance(self, seconds: float, max_updates: int) -> _core.Event:
+        """Advance the algorithm whose turn it is; at the end of its turn its bounds are checked."""
+        if self.turn_over:
+            self._next_turn()
+        of_others = self.updates - self.current.trainer.updates
+        event: _core.Event = self.current.trainer.advance(seconds, max_updates - of_others)
+        satisfied = event in (_core.Event.converged, _core.Event.exhausted)
+        if satisfied and not self.current.refine():
+            self.current.over = True
+            at_the_end = isinstance(self.current, Newton) and self.current.gap < ROUNDING
+            if at_the_end or all(entrant.over for entrant in self.entrants):
+                return event
+        self.turn_over = satisfied or self.current.has_spent(event)
+        return _core.Event.check_due if self.turn_over else event
+
+    def _next_turn(self) -> None:
+        """Let the algorithm continue that is expected to close the gap first, until it is to be judged again."""
+        if isinstance(self.current, CoordinateDescent) and self.newton is not None:
+            self.newton.remembered = self.current.active_share()
+        spent = sum(entrant.work for entrant in self.entrants)
+        expected = {entrant: entrant.expected(spent) for entrant in self.entrants if not entrant.over}
+        chosen = min(expected, key=lambda entrant: expected[entrant])
+        others = min((work for entrant, work in expected.items() if entrant is not chosen), default=LARGEST_WORK)
+        turn = max(min(PATIENCE * others, 2 * expected[chosen], LARGEST_WORK), chosen.least)
+        # Ctrl-C may come while an algorithm begins, so all that changes comes last.
+        if chosen.trainer is None:
+            w, scale = self._best_margin().trainer.model()
+            chosen.start(w * scale)
+        chosen.allow(turn)
+        self.turns.append(chosen.name)
+        self.current, self.turn_over = chosen, False
+
+    def check(self) -> _core.Bounds:
+        """Return the best bounds of all, after a check of the algorithm whose turn it is."""
+        bounds = self.current.trainer.check()
+        # What is not a number, as the bound of no counts at all, says nothing.
+        self.current.margin = bounds.margin if bounds.margin < math.inf else -math.inf
+        self.current.upper_bound = bounds.upper_bound if bounds.upper_bound > 0 else math.inf
+        margin, upper_bound = self._best_margin().margin, self._best_bound().upper_bound
+        return _core.Bounds(margin, upper_bound, bounds.directional_margin)
+
+    def checked(self, gap: float, enough: float | None) -> None:
+        """Tell the algorithm whose turn it is."""
+        self.current.trainer.checked(self.current.gap, enough)
+
+    def renew(self) -> None:
+        """Let the algorithm whose turn it is continue from better counts."""
+        if not self.turn_over:
+            self.current.trainer.renew()
+
+    def support(self) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        """Return the counts, or dual weights, that prove the best upper bound."""
+        found: tuple[NDArray[np.int64], NDArray[Any]] = self._best_bound().trainer.support()
+        return found
+
+    def model(self) -> tuple[Vector, float]:
+        """Return the weights that prove the best margin."""
+        found: tuple[Vector, float] = self._best_margin().trainer.model()
+        return found
+
+    def snapshot(self) -> NDArray[np.uint8]:
+        """Return the state as bytes: numbers, then the runs that have begun, each after its length."""
+        turns = [self._names().index(name) for name in self.turns]
+        numbers = [float(self.turn_over), float(len(turns)), *turns]
+        for entrant in self.entrants:
+            numbers += entrant.numbers()
+        runs = [entrant.trainer.snapshot() for entrant in self._begun()]
+        lengths = np.array([len(run) for run in runs], dtype=np.int64)
+        header = np.array([len(numbers), *numbers])
+        return np.concatenate([header.view(np.uint8), lengths.view(np.uint8), *runs])
+
+    def restore(self, snapshot: NDArray[np.uint8]) -> None:
+        """Continue from a snapshot."""
+        require_intact(len(snapshot) >= 8)
+        size = float(snapshot[:8].view(np.float64)[0])
+        require_intact(3 <= size <= len(snapshot) / 8 - 1)
+        numbers = snapshot[8 : 8 * (1 + int(size))].view(np.float64).tolist()
+        of_entrants = numbers[-NUMBERS_OF_ENTRANT * len(self.entrants) :]
+        turn_over, n_turns, turns = numbers[0], numbers[1], numbers[2 : len(numbers) - len(of_entrants)]
+        known = range(len(self.entrants))
+        require_intact(turn_over in (0, 1) and n_turns == len(turns) > 0 and all(turn in known for turn in turns))
+        parts = [of_entrants[i : i + NUMBERS_OF_ENTRANT] for i in range(0, len(of_entrants), NUMBERS_OF_ENTRANT)]
+        require_intact(len(of_entrants) == NUMBERS_OF_ENTRANT * len(self.entrants))
+        rest = snapshot[8 * (1 + int(size)) :]
+        begun = [part[0] == 1 for part in parts]
+        require_intact(len(rest) >= 8 * sum(begun))
+        lengths, rest = rest[: 8 * sum(begun)].view(np.int64).tolist(), rest[8 * sum(begun) :]
+        require_intact(all(length >= 0 for length in lengths) and sum(lengths) == len(rest))
+        for entrant, part, has_begun in zip(self.entrants, parts, begun, strict=True):
+            length = lengths.pop(0) if has_begun else 0
+            entrant.restore(part, np.ascontiguousarray(rest[:length]))
+            rest = rest[length:]
+        self.turn_over, self.turns = bool(turn_over), [self._names()[int(turn)] for turn in turns]
+        self.current = self.entrants[int(turns[-1])]
+        require_intact(self.current.trainer is not None)
+
+    def _names(self) -> list[str]:
+        return [entrant.name for entrant in self.entrants]
+
+    def _begun(self) -> list[Entrant]:
+        return [entrant for entrant in self.entrants if entrant.trainer is not None]
+
+    def _best_margin(self) -> Entrant:
+        return max(self._begun(), key=lambda entrant: entrant.margin)
+
+    def _best_bound(self) -> Entrant:
+        return min(self._begun(), key=lambda entrant: entrant.upper_bound)
+
+
+def train_race(problem: PackedProblem, request: Request) -> Result:
+    """Let algorithms take turns until one of them has closed the gap."""
+    race = Race(problem, request)
+    result = train(problem, race, request, Refinement.none())
+    last = race.current.name
+    others = [name for name in dict.fromkeys(race.turns) if name != last]
+    return replace(result, algorithm=f"{last}: {'in turns with ' + ', '.join(others) if others else 'alone'}")

@@ -1,0 +1,98 @@
+"""Newton's steps for the best weights of a stiff run, exact or by conjugate gradients that end early."""
+
+import math
+
+import numpy as np
+
+FORCING, FULL_LENGTH, FEWEST = 0.5, 0.6, 5
+STIFF_PASSES, STIFF_PASSES_EXACT, LARGEST_SHARE, VISIT, ENTRY = 2e5, 1e4, 4.0, 60.0, 2.0
+
+
+class Newton:
+    """The primal problem at a point w that moves; `ybar` are reflected, augmented patterns, c their penalties."""
+
+    def __init__(self, ybar, c, w, exact, most_iterations=20):
+        self.ybar, self.c, self.w, self.exact, self.most_iterations = ybar, c, w, exact, most_iterations
+        self.evaluate()
+
+    def evaluate(self):
+        slack = np.maximum(0.0, 1 - self.ybar @ self.w)
+        self.alpha, self.active = self.c * slack, slack > 0
+        self.gradient = self.w - self.alpha @ self.ybar
+        loss = self.alpha @ slack
+        self.margin = 1 / math.sqrt(self.w @ self.w + loss)
+        self.upper_bound = math.sqrt(np.sum((self.alpha @ self.ybar) ** 2) + loss) / self.alpha.sum()
+
+    def hessian_times(self, v):
+        rows = self.ybar[self.active]
+        return v + rows.T @ (self.c[self.active] * (rows @ v))
+
+    def step(self):
+        """Move to the lowest point in the plane of w and the solution of Newton's system."""
+        if not self.exact:
+            return self.approximate_step()
+        rows = self.ybar[self.active]
+        hessian = np.eye(len(self.w)) + rows.T @ (self.c[self.active, None] * rows)
+        return self.move_along(np.linalg.solve(hessian, -self.gradient))
+
+    def move_along(self, x):
+        along_w, along_x = self.lowest(x)
+        self.w = along_w * self.w + along_x * x
+        self.evaluate()
+        return along_x / along_w
+
+    def approximate_step(self):
+        scale = (1 + self.c[self.active] @ self.ybar[self.active] ** 2) ** -0.5
+        x, residual = np.zeros_like(self.w), -self.gradient
+        search, made = scale * residual, 0
+        first = now = residual @ (scale * residual)
+        while now > FORCING**2 * first and made < self.most_iterations:
+            product = self.hessian_times(search)
+            length, last = now / (search @ product), now
+            x, residual = x + length * search, residual - length * product
+            now = residual @ (scale * residual)
+            search, made = scale * residual + now / last * search, made + 1
+        if not self.move_along(x) > FULL_LENGTH:
+            self.most_iterations = max(FEWEST, made // 2)
+        elif made >= self.most_iterations:
+            self.most_iterations = 2 * made
+
+    def lowest(self, x):
+        """Return the lowest point in the plane of w and x: a convex, piecewise quadratic function of two numbers."""
+        U = np.stack([self.w, x])
+        scores, gram = self.ybar @ U.T, U @ U.T
+
+        def F(k):
+            return k @ gram @ k + self.c @ np.maximum(0.0, 1 - scores @ k) ** 2
+
+        k = np.ones(2)
+        for _ in range(100):
+            slack = 1 - scores @ k
+            active = slack > 0
+            weighted = self.c[active, None] * scores[active]
+            gradient = gram @ k - weighted.T @ slack[active]
+            step, length = np.linalg.solve(gram + weighted.T @ scores[active], gradient), 1.0
+            while length > 1e-6 and not F(k - length * step) < F(k):
+                length /= 2
+            if length <= 1e-6:
+                break
+            k = k - length * step
+        return k
+
+
+def is_exact(X):
+    """Whether there is room for a Hessian."""
+    return (X.shape[1] + 1) ** 2 <= np.count_nonzero(X)
+
+
+def allowed(X, stiffness, visits, full_passes):
+    """Return the work that all steps together may cost after so much of PDM's."""
+    slow = full_passes * stiffness / (STIFF_PASSES_EXACT if is_exact(X) else STIFF_PASSES)
+    share = 0.0 if slow < 1 else min(math.sqrt(slow), LARGEST_SHARE)
+    return share * visits * (VISIT + ENTRY * np.count_nonzero(X) / len(X))
+
+
+def work_of_step(X):
+    """Return what has to be allowed for a first step."""
+    m, n, nonzeros = len(X), X.shape[1] + 1, np.count_nonzero(X)
+    return nonzeros**2 / m / 2 + n**3 / 12 + 4 * nonzeros + 20 * m if is_exact(X) else 40 * nonzeros

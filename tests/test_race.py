@@ -1,0 +1,185 @@
+"""Algorithms that take turns: the result is the same at any speed, nothing proven is lost, and no turn is wasted."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, make_classification
+
+from dynmargin import MaxMarginClassifier, NewtonClassifier, _core
+from dynmargin.algorithms.newton import NewtonTrainer
+from dynmargin.algorithms.race import Race
+from dynmargin.problem.matrix import as_matrix
+from dynmargin.problem.packed import PackedProblem
+from dynmargin.problem.problems import state_problems
+from dynmargin.training.request import Request
+
+
+def packed(X, y, C):
+    matrix = as_matrix(np.asarray(X, dtype=np.float64))
+    classes = np.unique(y)
+    (problem,) = state_problems(classes, C, np.ones(2), rho=1.0, loss="squared_hinge", free_bias=False, joint=False)
+    return PackedProblem(matrix, _core.pack(matrix), problem, y)
+
+
+def stiff():
+    """Few rows, columns that nearly repeat each other, expensive slacks: coordinate descent crawls."""
+    X, y = make_classification(300, 40, n_informative=5, n_redundant=30, random_state=0)
+    return X * np.geomspace(1, 30, 40), y, 50.0
+
+
+def separable():
+    """Many columns: coordinate descent is done before a Hessian would be formed."""
+    X, y = make_classification(400, 300, n_informative=60, class_sep=3.0, random_state=1)
+    return X, y, 1.0
+
+
+def run(race, restart=None):
+    """Advance to a gap of 1e-3 and return what was known at every check; `restart` gives a fresh race now and then."""
+    bounds = []
+    for step in range(100_000):
+        if restart is not None and step % 7 == 6:
+            race = restart(race)
+        event = race.advance(0.0, 2**53)
+        if event in (_core.Event.check_due, _core.Event.bound_met):
+            found = race.check()
+            bounds.append((found.margin, found.upper_bound))
+            gap = 1 - found.margin / found.upper_bound
+            if gap <= 1e-3:
+                return race, bounds
+            race.checked(gap, found.margin / (1 - 1e-3))
+            race.renew()
+    raise AssertionError("the race does not end")
+
+
+@pytest.mark.parametrize("problem", [stiff, separable])
+def test_bounds_only_get_better_whoever_has_the_turn(problem):
+    X, y, C = problem()
+    _, bounds = run(Race(packed(X, y, C), Request(epsilon=1e-3)))
+    margins, upper_bounds = np.array(bounds).T
+    best = NewtonClassifier(1e-9, C=C).fit(X, y).certificate_
+    assert (margins <= best.upper_bound * (1 + 1e-12)).all()
+    assert (upper_bounds >= best.margin * (1 - 1e-12)).all()
+
+
+def test_another_takes_over_where_one_is_slow():
+    X, y, C = stiff()
+    race, _ = run(Race(packed(X, y, C), Request(epsilon=1e-3)))
+    assert race.turns[-1] == "newton"
+    X, y, C = separable()
+    race, _ = run(Race(packed(X, y, C), Request(epsilon=1e-3)))
+    assert set(race.turns) == {"dcd"}
+
+
+@pytest.mark.parametrize("problem", [stiff, separable])
+def test_a_race_continues_from_a_snapshot_bit_for_bit(problem):
+    X, y, C = problem()
+    asked = packed(X, y, C), Request(epsilon=1e-3)
+
+    def restart(race):
+        fresh = Race(*asked)
+        fresh.restore(race.snapshot())
+        return fresh
+
+    one, bounds = run(Race(*asked))
+    other, same_bounds = run(Race(*asked), restart)
+    assert bounds == same_bounds
+    assert one.turns == other.turns
+    assert np.array_equal(one.model()[0], other.model()[0])
+    assert all(np.array_equal(ours, theirs) for ours, theirs in zip(one.support(), other.support(), strict=True))
+
+
+def test_a_damaged_snapshot_is_refused():
+    X, y, C = stiff()
+    race = Race(packed(X, y, C), Request(epsilon=1e-3))
+    race.advance(0.0, 2**53)
+    whole = race.snapshot()
+    for damaged in (whole[:0], whole[:7], whole[:64], whole[:-1], np.append(whole, whole[:8]), whole[8:]):
+        with pytest.raises(ValueError, match="damaged"):
+            Race(packed(X, y, C), Request(epsilon=1e-3)).restore(np.ascontiguousarray(damaged))
+    for place in range(0, 64, 8):
+        for number in (np.nan, -1.0, 1e9):
+            damaged = whole.copy()
+            damaged[place : place + 8] = np.array([number]).view(np.uint8)
+            fresh = Race(packed(X, y, C), Request(epsilon=1e-3))
+            try:
+                fresh.restore(damaged)
+            except ValueError:
+                continue
+            fresh.advance(0.0, 2**53)  # whatever was believed does no harm
+
+
+def test_slices_do_not_matter(monkeypatch):
+    X, y, C = stiff()
+    one = MaxMarginClassifier(1e-3, C=C, random_state=0).fit(X, y)
+    monkeypatch.setattr("dynmargin.training.run.SLICE_SECONDS", 0.0)
+    other = MaxMarginClassifier(1e-3, C=C, random_state=0).fit(X, y)
+    assert np.array_equal(one.coef_, other.coef_)
+    assert one.algorithm_ == other.algorithm_
+    assert [check[1:] for check in one.history_] == [check[1:] for check in other.history_]
+
+
+def test_bounds_of_newton_are_true_while_slacks_are_cheap():
+    """At a tenth of the price the margin is larger; that is not the problem's own."""
+    X, y = load_breast_cancer(return_X_y=True)
+    problem = packed(X, y, 1e4)
+    best = NewtonClassifier(1e-6, C=1e4).fit(X, y).certificate_
+    trainer = NewtonTrainer(problem, seed=0)
+    assert trainer.price < 1
+    cheap = False
+    for _ in range(30):
+        trainer.advance(0.0, 2**53)
+        bounds = trainer.check()
+        cheap |= trainer.price < 1 and trainer.point.margin > best.upper_bound
+        assert bounds.margin <= best.upper_bound * (1 + 1e-9)
+        assert bounds.upper_bound >= best.margin * (1 - 1e-9)
+    assert cheap
+
+
+def test_rounding_ends_a_race_too():
+    X, y, C = stiff()
+    with pytest.warns(UserWarning, match="the proven gap is"):
+        classifier = MaxMarginClassifier(1e-16, C=C, random_state=0).fit(X, y)
+    assert classifier.stop_reason_ == "stalled"
+    assert classifier.certificate_.gap < 1e-8
+
+
+def test_ctrl_c_while_an_algorithm_begins_keeps_the_model(monkeypatch):
+    def interrupted(self, w):
+        raise KeyboardInterrupt
+
+    for second in ("Newton", "DynamicMargin"):
+        monkeypatch.setattr(f"dynmargin.algorithms.entrants.{second}.start", interrupted)
+    X, y = make_classification(300, 120, n_informative=5, n_redundant=100, random_state=0)
+    with pytest.warns(UserWarning, match="interrupted"):
+        classifier = MaxMarginClassifier(1e-6, C=1e3, random_state=0).fit(X * np.geomspace(1, 30, 120), y)
+    assert classifier.stop_reason_ == "interrupted"
+    assert classifier.certificate_.verify(X * np.geomspace(1, 30, 120), y)
+
+
+def test_the_accuracy_of_pdm_survives_a_snapshot():
+    X, y, C = stiff()
+    asked = packed(X, y, C), Request(epsilon=1e-3)
+    race = Race(*asked)
+    race.current.allow(0.0)
+    while race.turns[-1] != "pdm":  # all others have nothing left to do
+        for entrant in race.entrants:
+            entrant.over = entrant.name != "pdm"
+        race.turn_over = True
+        race.check()
+        race.advance(0.0, 2**53)
+    assert race.current.refine()
+    fresh = Race(*asked)
+    fresh.restore(race.snapshot())
+    assert fresh.current.name == "pdm"
+    assert fresh.current.remembered == race.current.remembered == pytest.approx(1e-5)
+
+
+def test_what_cannot_be_proven_does_not_keep_the_turn():
+    """At an absurd C the bounds of coordinate descent look closed, but no proof succeeds."""
+    X, y = make_classification(40, 60, n_informative=30, class_sep=3.0, random_state=0)
+    race = Race(packed(X, y, 1e32), Request(epsilon=0.01))
+    for _ in range(3000):
+        if race.advance(0.0, 2**53) is _core.Event.check_due:
+            race.check()
+        if len(set(race.turns)) > 1:
+            return
+    raise AssertionError("no other algorithm had a turn")
