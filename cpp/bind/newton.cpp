@@ -56,6 +56,7 @@ void bind_newton(nb::module_& m) {
 
   m.def("solve_work", &solve_work, "n"_a, "The work of solving a system of n unknowns, in multiplications of a pass.");
   m.attr("MOST_HESSIAN_COLUMNS") = Newton::largest_hessian;
+  m.attr("FEWEST_PRODUCTS_FOR_HESSIAN") = Newton::fewest_for_hessian;
   m.def("log", &portable::log, "x"_a, "The logarithm, the same on every machine.");
   m.def("exp", &portable::exp, "x"_a, "The exponential, the same on every machine.");
   m.def("pow", &portable::pow, "x"_a, "p"_a, "x^p for x >= 0, the same on every machine.");

@@ -4,6 +4,7 @@
 #include "dynmargin/data/column_order.hpp"
 #include "dynmargin/data/row_facts.hpp"
 #include "dynmargin/data/row_products.hpp"
+#include "dynmargin/solve/four_rows.hpp"
 
 namespace dynmargin {
 
@@ -54,9 +55,8 @@ class DenseRows : public RowProducts<DenseRows<Value>> {
       }
       const double *x0 = x.data(), *x1 = x0 + stride, *x2 = x1 + stride, *x3 = x2 + stride;
       for (std::size_t i = 0; i < stride; ++i) {
-        double* const line = H + i * stride;
-        const double s0 = factors[0] * x0[i], s1 = factors[1] * x1[i], s2 = factors[2] * x2[i], s3 = factors[3] * x3[i];
-        for (std::size_t j = i; j < stride; ++j) line[j] += (s0 * x0[j] + s1 * x1[j]) + (s2 * x2[j] + s3 * x3[j]);
+        add_four_rows(H + i * stride, {factors[0] * x0[i], factors[1] * x1[i], factors[2] * x2[i], factors[3] * x3[i]},
+                      {x0, x1, x2, x3}, i, stride);
       }
     }
   }

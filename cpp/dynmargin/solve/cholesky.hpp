@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "dynmargin/solve/four_rows.hpp"
+
 namespace dynmargin {
 
 // A is n x n, row after row; its upper triangle is read and overwritten. b becomes the solution. False if A is not
@@ -32,12 +34,9 @@ inline bool solve_positive_definite(std::vector<double>& A, std::vector<double>&
       }
     }
     if (end - k < block) break;
-    const double* __restrict p0 = row(k), * __restrict p1 = row(k + 1), * __restrict p2 = row(k + 2), * __restrict p3 = row(k + 3);
-    for (std::size_t r = end; r < n; ++r) {
-      double* __restrict other = row(r);
-      const double f0 = p0[r], f1 = p1[r], f2 = p2[r], f3 = p3[r];
-      for (std::size_t j = r; j < n; ++j) other[j] -= (f0 * p0[j] + f1 * p1[j]) + (f2 * p2[j] + f3 * p3[j]);
-    }
+    const std::array<const double*, block> pivots{row(k), row(k + 1), row(k + 2), row(k + 3)};
+    for (std::size_t r = end; r < n; ++r)
+      add_four_rows(row(r), {-pivots[0][r], -pivots[1][r], -pivots[2][r], -pivots[3][r]}, pivots, r, n);
   }
   for (std::size_t i = 0; i < n; ++i) {  // U^T z = b
     b[i] /= row(i)[i];

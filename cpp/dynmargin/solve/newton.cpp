@@ -60,10 +60,25 @@ std::vector<double> Newton::dual_weights() const {
 }
 
 void Newton::step() {
-  if (w_.size() <= largest_hessian + 1)
+  if (hessian_pays()) {
     move_along(exact_direction());
-  else
-    move_along(approximate_direction());
+  } else {
+    const double before = work_;
+    while (!iterate()) {
+    }
+    iterated_ += work_ - before;
+  }
+}
+
+bool Newton::hessian_pays() const {
+  if (w_.size() > largest_hessian + 1) return false;
+  if (!upper_.empty()) return true;  // to keep it up to date costs little
+  double hessian = typical_steps * solve_work(w_.size());
+  for_each_member([&](std::size_t i, const auto& rows, std::uint64_t start) {
+    if (scores_[0][i] < 1) hessian += rows.outer_work(start);
+  });
+  constexpr double cheap = 2e7;  // it takes less time than many short steps
+  return hessian <= std::max({cheap, iterated_, fewest_for_hessian * work_of_product()});
 }
 
 bool Newton::iterate() {
@@ -126,8 +141,12 @@ std::vector<double> Newton::approximate_direction() {
 }
 
 void Newton::refine(ConjugateGradients& gradients) {
-  work_ += 2 * n_nonzeros_ * n_active_ / static_cast<double>(members_.size());
+  work_ += work_of_product();
   gradients.iterate([&](const std::vector<double>& v) { return hessian_times(v); });
+}
+
+double Newton::work_of_product() const {
+  return n_active_ * (find_row + 2 * n_nonzeros_ / static_cast<double>(members_.size()));
 }
 
 std::vector<double> Newton::diagonal() const {

@@ -25,7 +25,17 @@ TYPICAL_PASSES = 6.0  # of coordinate descent: where Newton's method takes less,
 NEWTON_STEPS = 5  # typically, from weights that are not far off
 TYPICALLY_ACTIVE = 0.5  # of all rows, before any weights are known
 SMALLEST_SHARE = 0.1  # of the work so far, for what is left to be done
-PDM_PASSES = 60.0  # of PDM, typically, and what its polish costs in passes
+# Products with a Hessian that is not formed, typically: times the root of the stiffness, of rows that are dense and of
+# rows that are sparse, and at least. (Of 10 and of 20 random problems; the latter vary more.)
+NEWTON_PRODUCTS, NEWTON_PRODUCTS_SPARSE, FEWEST_PRODUCTS = 6.0, 12.0, 50.0
+DENSE = 0.1  # of all entries are not zero
+TALL, LARGEST_ROOT = 5, 35.0  # with more rows per feature than this, classes overlap: the root counts as at most that
+PRODUCT_ROW = 40.0  # what finding a row for a product costs, in multiplications
+# Of PDM, typically, and what its polish costs in passes; times the root of the stiffness where rows are not many and
+# the polish has no Hessian. (Of 24 such random problems, half take more and half take less.)
+PDM_PASSES, PDM_PASSES_PER_ROOT = 60.0, 4.0
+FARTHEST = 20.0  # times the work so far: no forecast of coordinate descent is good for more
+PDM_FARTHEST = 1.0  # the same of PDM, whose polish may end a run at any time
 MOST_VISITS = 2.0**62
 NOTHING = (-math.inf, math.inf)  # is proven before the first check
 NUMBERS_OF_ENTRANT = 6  # in a snapshot
@@ -52,6 +62,7 @@ class Entrant(ABC):
         self.problem, self.request = problem, request
         self.nonzeros = problem.nonzeros
         self.pass_work = VISIT_ENTRY * self.nonzeros + VISIT * problem.n_rows
+        self.tall = problem.n_rows > TALL * problem.rows.n_columns
 
     @abstractmethod
     def start(self, w: Vector | None) -> None:
@@ -145,9 +156,9 @@ class CoordinateDescent(Entrant):
         if self.gap <= epsilon:  # and yet the race goes on: what it has found cannot be proven
             return LATE * spent
         visits: float = self.trainer.visits_for(self.gap)
-        if visits < math.inf:
-            return visits / self.problem.n_rows * self.pass_work
-        return self.work_if_even  # as a rule two full passes are needed to tell
+        # As a rule two full passes are needed to tell.
+        forecast = visits / self.problem.n_rows * self.pass_work if visits < math.inf else self.work_if_even
+        return min(forecast, FARTHEST * self.work)
 
     @property
     def least(self) -> float:
@@ -169,10 +180,15 @@ class Newton(Entrant):
         columns, rows = problem.rows.n_columns, problem.n_rows
         dense = 3 if problem.rows.dense else 1  # as the core counts
         self.solve_work = _core.solve_work(columns + 1)
-        self.step_work = 2 * self.nonzeros + 20 * rows + self.solve_work
         self.hessian_work = self.nonzeros * (self.nonzeros / rows) / 2 / dense
         self.remembered = TYPICALLY_ACTIVE  # the share of rows that are active
         self.steps = NEWTON_STEPS * n_prices(problem)
+        self.step_work = 2 * self.nonzeros + 20 * rows
+        self.product_work = 2 * self.nonzeros + PRODUCT_ROW * rows
+        typically = NEWTON_PRODUCTS if self.nonzeros > DENSE * rows * columns else NEWTON_PRODUCTS_SPARSE
+        root = min(math.sqrt(problem.stiffness), LARGEST_ROOT if self.tall else math.inf)
+        self.products = max(FEWEST_PRODUCTS, typically * root)
+        self.may_form_hessian = columns <= _core.MOST_HESSIAN_COLUMNS
 
     def start(self, w: Vector | None) -> None:
         """Begin at the best weights so far, if there are any."""
@@ -193,21 +209,40 @@ class Newton(Entrant):
 
     def expected(self, spent: float) -> float:
         """Return the work that it will take to close the gap, when all have spent so much already."""
-        if self.trainer is None:
-            on_subset = SUBSET_STEPS * self.solve_work if spent == 0 else 0.0  # to find weights to begin at
-            return self.remembered * self.hessian_work + self.steps * self.step_work + on_subset
-        return max(self.work, self.steps * self.step_work)
+        if self.trainer is not None:
+            return max(self.work, self._work_of(self.steps, formed=True))
+        # To find weights to begin at.
+        on_subset = SUBSET_STEPS * self.solve_work if spent == 0 and self.may_form_hessian else 0.0
+        return self._work_of(self.steps) + on_subset
 
     @property
     def least(self) -> float:
         """The least work that is worth a turn."""
-        return self.remembered * self.hessian_work + NEWTON_STEPS * self.step_work
+        return self._work_of(NEWTON_STEPS)
+
+    def _work_of(self, steps: int, *, formed: bool = False) -> float:
+        """Return the work of some steps; where a Hessian is expensive, conjugate gradients may do without it."""
+        hessian, product = self.remembered * self.hessian_work, self.remembered * self.product_work
+        exact = steps * self.solve_work + (0.0 if formed else hessian)
+        iterated = self.products * product
+        if not self.may_form_hessian:
+            exact = math.inf
+        elif hessian + self.solve_work < _core.FEWEST_PRODUCTS_FOR_HESSIAN * product:
+            iterated = math.inf
+        return steps * self.step_work + min(exact, iterated)
 
 
 class DynamicMargin(Entrant):
     """The perceptron with dynamic margin: with its polish it is seldom the fastest, and seldom slow."""
 
     name = "pdm"
+
+    @property
+    def typical(self) -> float:
+        """The work that it typically takes."""
+        by_hessian = self.problem.rows.n_columns**2 <= self.nonzeros  # its polish, as polish.hpp has it
+        passes = 0.0 if by_hessian or self.tall else PDM_PASSES_PER_ROOT * math.sqrt(self.problem.stiffness)
+        return max(PDM_PASSES, passes) * self.pass_work
 
     def start(self, w: Vector | None) -> None:
         """Begin at zero."""
@@ -216,8 +251,8 @@ class DynamicMargin(Entrant):
     def expected(self, spent: float) -> float:
         """Return the work that it will take to close the gap, when all have spent so much already."""
         if self.trainer is None:
-            return max(self.least, spent)
-        return min(max(self.work_if_even, SMALLEST_SHARE * self.work), self.work)  # a polish may end it at any time
+            return max(self.typical, spent)
+        return min(max(self.work_if_even, SMALLEST_SHARE * self.work), PDM_FARTHEST * self.work)
 
     @property
     def work(self) -> float:

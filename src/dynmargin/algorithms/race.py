@@ -37,11 +37,13 @@ from .newton import LARGEST_STIFFNESS, Vector
 
 # Shares of work. (Geometric mean over 64 random problems, counted: 30.4 million multiplications, and 31.2 if a turn
 # lasts as long as the next algorithm would take; 18 of the 20 slowest gain by a shorter beginning.)
-FIRST_SHARE = 0.12  # of what Newton's method is likely to take, for coordinate descent to begin with
-FIRST_SHARE_PDM = 0.25  # the same of what PDM is likely to take, where that is less
+# Of what the next one is likely to take, for coordinate descent to begin with: Newton's method with a Hessian, whose
+# work can be told beforehand, and any other.
+FIRST_SHARE, LARGER_FIRST_SHARE = 0.12, 0.25
 PATIENCE = 0.25  # of what the next one would take: the longest turn, after which its progress is judged again
 FIRST_PASSES = 2.0  # the first turn of coordinate descent lasts at least as long
 LARGEST_WORK = 1e100
+STALL_PASSES = 10_000  # without progress: one algorithm may make none for long, until another has its turn
 
 
 class Race:
@@ -50,8 +52,7 @@ class Race:
     def __init__(self, problem: PackedProblem, request: Request) -> None:
         self.problem = problem
         kinds: list[type[Entrant]] = [CoordinateDescent, Newton, DynamicMargin]
-        # Without a Hessian Newton's steps are those of PDM's polish; stiffer problems it cannot compute with.
-        if problem.rows.n_columns > _core.MOST_HESSIAN_COLUMNS or not problem.stiffness <= LARGEST_STIFFNESS:
+        if not problem.stiffness <= LARGEST_STIFFNESS:  # it could not compute with such numbers
             kinds.remove(Newton)
         self.entrants = [kind(problem, request) for kind in kinds]
         self.newton = next((entrant for entrant in self.entrants if isinstance(entrant, Newton)), None)
@@ -65,7 +66,8 @@ class Race:
         else:
             self.current = descent
             descent.start(None)
-            share = FIRST_SHARE if isinstance(other, Newton) else FIRST_SHARE_PDM
+            by_hessian = isinstance(other, Newton) and other.may_form_hessian
+            share = FIRST_SHARE if by_hessian else LARGER_FIRST_SHARE
             descent.allow(max(share * likely, FIRST_PASSES * descent.pass_work))
         self.turn_over = False
         self.turns = [self.current.name]
@@ -192,7 +194,7 @@ class Race:
 def train_race(problem: PackedProblem, request: Request) -> Result:
     """Let algorithms take turns until one of them has closed the gap."""
     race = Race(problem, request)
-    result = train(problem, race, request, Refinement.none())
+    result = train(problem, race, request, Refinement.none(), STALL_PASSES)
     last = race.current.name
     others = [name for name in dict.fromkeys(race.turns) if name != last]
     return replace(result, algorithm=f"{last}: {'in turns with ' + ', '.join(others) if others else 'alone'}")
