@@ -23,15 +23,26 @@ MAY_IMPORT = {
     "algorithms": {"theory", "problem", "certificate", "training"},
     "data": {"problem"},
     "model": {"problem", "certificate", "data"},
+    "path": {"problem", "certificate", "training", "algorithms", "model"},
     "progress": {"problem", "certificate", "training"},
-    "classifiers": {"theory", "problem", "certificate", "training", "algorithms", "data", "model", "progress"},
-    "displays": {"problem", "certificate", "training"},
+    "classifiers": {"theory", "problem", "certificate", "training", "algorithms", "data", "model", "path", "progress"},
+    "displays": {"problem", "certificate", "training", "path"},
 }
 MAY_IMPORT["comparison"] = {*MAY_IMPORT["classifiers"], "classifiers", "displays"}
 MAY_IMPORT["paper"] = {*MAY_IMPORT["comparison"], "comparison"}
 MAY_IMPORT["cli"] = {*MAY_IMPORT["paper"], "paper"}
 
-WITHOUT_SCIKIT_LEARN = ("theory", "problem", "certificate", "training", "algorithms", "data", "model", "progress")
+WITHOUT_SCIKIT_LEARN = (
+    "theory",
+    "problem",
+    "certificate",
+    "training",
+    "algorithms",
+    "data",
+    "model",
+    "path",
+    "progress",
+)
 
 # Where modules of ours are imported by a computed name: the front door, what the registry names, and commands.
 BY_NAME = {"dynmargin", "dynmargin.algorithms.registry", "dynmargin.comparison.compare", "dynmargin.cli.main"}

@@ -2,7 +2,9 @@
 #include "dynmargin/solve/newton.hpp"
 
 #include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/tuple.h>
 
+#include "dynmargin/proof/pull.hpp"
 #include "dynmargin/solve/portable_math.hpp"
 #include "trainers.hpp"
 
@@ -53,6 +55,31 @@ void bind_newton(nb::module_& m) {
       "scores"_a, "penalties"_a, "norm2"_a,
       "The v >= 0 that minimises v² norm2 + sum penalties_k max(0, 1 - v scores_k)²; 0 where no weights are better "
       "than none.");
+
+  m.def(
+      "pull",
+      [](const PackedRows& rows, const Problem& problem, Vector<double> w) {
+        require_rows(rows, problem);
+        require(w.shape(0) == static_cast<std::size_t>(rows.n_columns) + 1, "w needs n_columns + 1 coordinates");
+        require(problem.loss == Loss::squared_hinge && !problem.hard_margin() && !problem.free_bias,
+                "a pull needs squared slacks with a price, and a regularised intercept");
+        Pull found;
+        {
+          const auto own_w = copy_of(w);  // another thread may change it
+          nb::gil_scoped_release release;
+          found = pull_of(rows, problem, own_w);
+        }
+        return std::tuple(to_numpy(std::move(found.shortfalls)), to_numpy(std::move(found.v)), found.error);
+      },
+      "rows"_a, "problem"_a, "w"_a,
+      "1 - s_k per row, v = sum_k c_k max(0, 1 - s_k) ybar_k, and how far rounding may have moved them.");
+  m.def(
+      "leverages",
+      [](const PackedRows& rows, const Problem& problem) {
+        require_rows(rows, problem);
+        return to_numpy(leverages(rows, problem));
+      },
+      "rows"_a, "problem"_a, "c_k ‖ybar_k‖ per row, by how much a slack of it pulls; 0 for rows that are left out.");
 
   m.def("solve_work", &solve_work, "n"_a, "The work of solving a system of n unknowns, in multiplications of a pass.");
   m.attr("MOST_HESSIAN_COLUMNS") = Newton::largest_hessian;

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .certificate.certificate import Verification as Verification
     from .certificate.counts import SparseCounts as SparseCounts
     from .certificate.online import OnlineCertificate as OnlineCertificate
+    from .classifiers.c_path import c_path as c_path
     from .classifiers.callbacks import CheckCallback as CheckCallback
     from .classifiers.cv import MaxMarginClassifierCV as MaxMarginClassifierCV
     from .classifiers.dual import DCDClassifier as DCDClassifier
@@ -37,11 +38,13 @@ if TYPE_CHECKING:
     from .comparison.compare import compare as compare
     from .data.dataset import DataError as DataError
     from .data.libsvm import read_libsvm as read_libsvm
+    from .displays.c_path import CPathDisplay as CPathDisplay
     from .displays.convergence import ConvergenceDisplay as ConvergenceDisplay
     from .displays.margins import MarginDisplay as MarginDisplay
     from .model.linear_model import LinearModel as LinearModel
     from .model.linear_model import load as load
     from .model.model_file import ModelFileError as ModelFileError
+    from .path.c_path import CPath as CPath
     from .problem.problems import BinaryProblem as BinaryProblem
     from .problem.problems import JointProblem as JointProblem
     from .training.checkpoint import CheckpointError as CheckpointError
@@ -52,6 +55,8 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "BinaryProblem": "problem.problems",
+    "CPath": "path.c_path",
+    "CPathDisplay": "displays.c_path",
     "Certificate": "certificate.certificate",
     "Check": "training.result",
     "CheckCallback": "classifiers.callbacks",
@@ -68,6 +73,7 @@ _HOMES = {
     "Schedule": "training.schedule",
     "SparseCounts": "certificate.counts",
     "Verification": "certificate.certificate",
+    "c_path": "classifiers.c_path",
     "compare": "comparison.compare",
     "load": "model.linear_model",
     "read_libsvm": "data.libsvm",
