@@ -40,11 +40,13 @@ if TYPE_CHECKING:
     from .data.libsvm import read_libsvm as read_libsvm
     from .displays.c_path import CPathDisplay as CPathDisplay
     from .displays.convergence import ConvergenceDisplay as ConvergenceDisplay
+    from .displays.error_curve import ErrorCurveDisplay as ErrorCurveDisplay
     from .displays.margins import MarginDisplay as MarginDisplay
     from .model.linear_model import LinearModel as LinearModel
     from .model.linear_model import load as load
     from .model.model_file import ModelFileError as ModelFileError
     from .path.c_path import CPath as CPath
+    from .path.error_curve import ErrorCurve as ErrorCurve
     from .problem.problems import BinaryProblem as BinaryProblem
     from .problem.problems import JointProblem as JointProblem
     from .training.checkpoint import CheckpointError as CheckpointError
@@ -63,6 +65,8 @@ _HOMES = {
     "CheckpointError": "training.checkpoint",
     "ConvergenceDisplay": "displays.convergence",
     "DataError": "data.dataset",
+    "ErrorCurve": "path.error_curve",
+    "ErrorCurveDisplay": "displays.error_curve",
     "JointCertificate": "certificate.certificate",
     "JointProblem": "problem.problems",
     "LinearModel": "model.linear_model",

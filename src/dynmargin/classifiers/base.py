@@ -53,6 +53,9 @@ NOT_DECIDING = {
     "Cs",
     "cv",
     "scoring",
+    "tolerance",
+    "C_range",
+    "max_fits",
 }
 
 ROWS: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "accept_large_sparse": True}

@@ -1,7 +1,9 @@
 """The front door with the price of slacks chosen by cross-validation, over one packed copy of the data."""
 
 import time
-from numbers import Integral
+from collections.abc import Sequence
+from dataclasses import replace
+from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
@@ -12,11 +14,17 @@ from sklearn.svm import LinearSVC
 from sklearn.utils._param_validation import Interval
 
 from .. import _core
-from ..problem.matrix import as_matrix
-from ..problem.problems import Problem, Weights
+from ..path.error_curve import ErrorCurve
+from ..path.held_out import HeldOut
+from ..path.objective import Objective
+from ..path.search import Search
+from ..problem.matrix import as_matrix, for_products
+from ..problem.problems import BinaryProblem, Problem, Weights
 from ..training.fit import Fit, fit
 from ..training.folds import Fold, fit_folds
+from ..training.request import Request
 from .base import validated, warn_caller
+from .c_path import without_repetitions
 from .front_door import FrontDoor
 from .parameters import parameter, words
 from .watch import visible_log
@@ -28,6 +36,13 @@ class CrossValidated:
     C_: float
     Cs_: NDArray[np.float64]
     scores_: NDArray[np.float64]
+    curve_: ErrorCurve
+
+
+MANY_CS = 10  # values of C, if nothing is said
+TOLERANCE = 0.005
+C_RANGE = (1e-3, 1e3)
+SHARE_OF_SEARCH = 0.9  # of max_time; the rest is for the final fit
 
 
 class MaxMarginClassifierCV(CrossValidated, FrontDoor):
@@ -36,6 +51,10 @@ class MaxMarginClassifierCV(CrossValidated, FrontDoor):
     The rows are packed once; a fold is the same packed rows without weight on those held out. All folds, Cs and classes
     are independent runs, in `n_jobs` threads, and the result is the same for any number of them. ``max_time`` is shared
     evenly by all runs. The attributes are those of the final fit with ``C_`` on all rows.
+
+    With a ``tolerance`` it does not try a list of values. It bounds the error of the exact optimum at every C of
+    ``C_range``, trains where the bounds are not good enough, and ends when no C can have a cross-validation error lower
+    than the chosen one's by more than the tolerance. See ``docs/choosing-c.md``.
 
     Parameters
     ----------
@@ -47,15 +66,27 @@ class MaxMarginClassifierCV(CrossValidated, FrontDoor):
         As everywhere in scikit-learn; an integer stands for that many stratified folds.
     scoring : str, callable or None, default=None
         What should be large on the rows held out; None for accuracy. Sample weights count in it.
+    tolerance : float in (0, 1) or None, default=None
+        Search a range: no C in it may have a cross-validation error, that of all folds together, lower than the chosen
+        one's by more than this, and that is proven. For the squared hinge and accuracy only. None tries ``Cs``, unless
+        there is a ``C_range``; then it is 0.005.
+    C_range : pair of float or None, default=None
+        The range to search, instead of ``Cs``; with a ``tolerance``, None stands for (0.001, 1000).
+    max_fits : int in [2, inf) or None, default=None
+        The most values of C to train at in the search. When they are used up, or ``max_time`` is, ``curve_`` says what
+        is proven.
 
     Attributes
     ----------
     C_ : float
-        The C with the best mean score; the smallest of them when several have it.
+        The C with the best mean score; the smallest of them when several have it. With a ``tolerance``, the one whose
+        error has the smallest upper bound.
     Cs_ : array of shape (n_Cs,)
         The values tried, in increasing order.
     scores_ : array of shape (n_folds, n_Cs)
         The score of every fold with every C.
+    curve_ : ErrorCurve
+        With a ``tolerance``: the proven lower and upper bounds of the cross-validation error at every C.
 
     Examples
     --------
@@ -67,11 +98,17 @@ class MaxMarginClassifierCV(CrossValidated, FrontDoor):
     >>> classifier = MaxMarginClassifierCV(Cs=[0.01, 1.0], random_state=0).fit(X, y)
     >>> classifier.scores_.shape, bool(classifier.certificate_.verify(X, y))
     ((5, 2), True)
+    >>> search = MaxMarginClassifierCV(tolerance=0.03, C_range=(0.01, 10.0)).fit(X, y)
+    >>> search.curve_.proven <= 0.03
+    True
     """
 
-    Cs: int | ArrayLike = parameter(default=10, within=[Interval(Integral, 1, None, closed="left"), "array-like"])
+    Cs: int | ArrayLike = parameter(default=MANY_CS, within=[Interval(Integral, 1, None, closed="left"), "array-like"])
     cv: Any = parameter(default=5, within=["cv_object"])
     scoring: Any = parameter(default=None, within=[words(*get_scorer_names()), callable, None])
+    tolerance: float | None = parameter(default=None, within=[Interval(Real, 0, 1, closed="neither"), None])
+    C_range: tuple[float, float] | None = parameter(default=None, within=["array-like", None])
+    max_fits: int | None = parameter(default=None, within=[Interval(Integral, 2, None, closed="left"), None])
 
     @validated
     def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
@@ -92,12 +129,15 @@ class MaxMarginClassifierCV(CrossValidated, FrontDoor):
             The fitted classifier.
         """
         request = self._request(time.perf_counter())
+        C_range = self._range()
         X, y, classes, weight = self._validated(X, y, sample_weight)
-        Cs = self._grid()
         splits = list(check_cv(self.cv, y, classifier=True).split(X, y))
         if not splits:
             raise ValueError(f"cv={self.cv!r} makes no splits")
         folds = [Fold.of(number, train, y, weight) for number, (train, _) in enumerate(splits)]
+        if C_range is not None:
+            return self._search(C_range, X, y, classes, weight, folds, [held_out for _, held_out in splits], request)
+        Cs = self._grid()
         matrix = as_matrix(X)
 
         def state_problems(fold: Fold, C: float) -> list[Problem]:
@@ -126,6 +166,68 @@ class MaxMarginClassifierCV(CrossValidated, FrontDoor):
             warn_caller(f"{short} of {len(runs)} runs on folds ended above epsilon={self.epsilon:g}")
         self._publish(final, problems, y, weight)
         return self
+
+    def _search(
+        self,
+        C_range: tuple[float, float],
+        X: Any,
+        y: NDArray[Any],
+        classes: NDArray[Any],
+        weight: Weights | None,
+        folds: Sequence[Fold],
+        held_out: Sequence[NDArray[np.int64]],
+        request: Request,
+    ) -> Self:
+        """Choose C with a proof for the whole range, and train with it on all rows."""
+        X = without_repetitions(for_products(X) if hasattr(X, "indptr") else X)
+        matrix, train = as_matrix(X), self._train
+        with visible_log(self.verbose):
+            rows = _core.pack(matrix)
+            judged = []
+            for fold, outside in zip(folds, held_out, strict=True):
+                kept, outside = fold.weight > 0, np.arange(len(y))[outside]
+                problems = self._problems_at(1.0, fold.classes, y[kept], fold.weight[kept])
+                objectives = [
+                    Objective(matrix, rows, problem, y, fold.weight)
+                    for problem in problems
+                    if isinstance(problem, BinaryProblem)
+                ]
+                of_rows = None if weight is None else weight[outside]
+                judged.append(HeldOut(objectives, fold.classes, X[outside], y[outside], of_rows))
+            deadline = np.inf if request.max_time is None else request.started + SHARE_OF_SEARCH * request.max_time
+            tolerance = TOLERANCE if self.tolerance is None else float(self.tolerance)
+            search = Search(judged, *C_range, tolerance, self.max_fits, deadline, request.n_jobs)
+            curve = search.run()
+            problems = self._problems_at(curve.C, classes, y, weight)
+            if request.max_time is not None:
+                request = replace(request, deadline=request.started + request.max_time)
+            train = train if request.checkpoint is None else request.checkpoint.around(train)
+            final = fit(matrix, y, weight, problems, request, train, rows)
+        self.C_, self.Cs_, self.curve_, self.classes_ = curve.C, curve.Cs, curve, classes
+        self.scores_ = np.array(
+            [[fold.score(found[f]) for found in search.in_order()] for f, fold in enumerate(judged)]
+        )
+        if curve.ended != "tolerance":
+            warn_caller(str(curve))
+        self._publish(final, problems, y, weight)
+        return self
+
+    def _range(self) -> tuple[float, float] | None:
+        """Return the range to search, None where a list of Cs is to be tried; refuse what cannot be searched."""
+        if self.tolerance is None and self.C_range is None:
+            if self.max_fits is not None:
+                raise ValueError("max_fits limits a search; give a tolerance or a C_range too")
+            return None
+        if not (isinstance(self.Cs, Integral) and self.Cs == MANY_CS):
+            raise ValueError("Cs and C_range or tolerance exclude each other: a list is tried, a range is searched")
+        if self.scoring not in (None, "accuracy"):
+            raise ValueError(f"a tolerance is proven for accuracy only, not for scoring={self.scoring!r}")
+        if self.loss != "squared_hinge":
+            raise ValueError(f"a tolerance is proven for loss='squared_hinge' only, not for {self.loss!r}")
+        found = np.asarray(C_RANGE if self.C_range is None else self.C_range)
+        if found.shape != (2,) or found.dtype.kind not in "fiu" or not 0 < found[0] < found[1] < np.inf:
+            raise ValueError(f"C_range must be two positive numbers, the smaller one first, got {self.C_range!r}")
+        return float(found[0]), float(found[1])
 
     def _price(self) -> float:
         return self.C_
