@@ -187,7 +187,7 @@ def test_threads_and_interrupts(breast_cancer, monkeypatch):
 def test_progress_is_logged(breast_cancer, caplog):
     with caplog.at_level(logging.INFO, logger="dynmargin"):
         MaxMarginClassifierCV(tolerance=0.1, C_range=(0.1, 1.0), cv=3, verbose=1).fit(*breast_cancer)
-    assert "values of C, tolerance" in caplog.text
+    assert "values of C trained; C = " in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -15,11 +14,10 @@ from sklearn.utils._param_validation import Interval
 
 from .. import _core
 from ..path.error_curve import ErrorCurve
-from ..path.held_out import HeldOut
-from ..path.objective import Objective
-from ..path.search import Search
+from ..path.held_out import hold_out
+from ..path.search import SHARE_OF_SEARCH, Search
 from ..problem.matrix import as_matrix, for_products
-from ..problem.problems import BinaryProblem, Problem, Weights
+from ..problem.problems import Problem, Weights
 from ..training.fit import Fit, fit
 from ..training.folds import Fold, fit_folds
 from ..training.request import Request
@@ -42,7 +40,6 @@ class CrossValidated:
 MANY_CS = 10  # values of C, if nothing is said
 TOLERANCE = 0.005
 C_RANGE = (1e-3, 1e3)
-SHARE_OF_SEARCH = 0.9  # of max_time; the rest is for the final fit
 
 
 class MaxMarginClassifierCV(CrossValidated, FrontDoor):
@@ -180,28 +177,21 @@ class MaxMarginClassifierCV(CrossValidated, FrontDoor):
     ) -> Self:
         """Choose C with a proof for the whole range, and train with it on all rows."""
         X = without_repetitions(for_products(X) if hasattr(X, "indptr") else X)
-        matrix, train = as_matrix(X), self._train
+        matrix = as_matrix(X)
+        train = self._train if request.checkpoint is None else request.checkpoint.around(self._train)
+
+        def state_problems(fold: Fold) -> list[Problem]:
+            kept = fold.weight > 0
+            return self._problems_at(1.0, fold.classes, y[kept], fold.weight[kept])
+
         with visible_log(self.verbose):
             rows = _core.pack(matrix)
-            judged = []
-            for fold, outside in zip(folds, held_out, strict=True):
-                kept, outside = fold.weight > 0, np.arange(len(y))[outside]
-                problems = self._problems_at(1.0, fold.classes, y[kept], fold.weight[kept])
-                objectives = [
-                    Objective(matrix, rows, problem, y, fold.weight)
-                    for problem in problems
-                    if isinstance(problem, BinaryProblem)
-                ]
-                of_rows = None if weight is None else weight[outside]
-                judged.append(HeldOut(objectives, fold.classes, X[outside], y[outside], of_rows))
+            judged = hold_out(matrix, rows, (X, y, weight), list(zip(folds, held_out, strict=True)), state_problems)
             deadline = np.inf if request.max_time is None else request.started + SHARE_OF_SEARCH * request.max_time
             tolerance = TOLERANCE if self.tolerance is None else float(self.tolerance)
             search = Search(judged, *C_range, tolerance, self.max_fits, deadline, request.n_jobs)
             curve = search.run()
             problems = self._problems_at(curve.C, classes, y, weight)
-            if request.max_time is not None:
-                request = replace(request, deadline=request.started + request.max_time)
-            train = train if request.checkpoint is None else request.checkpoint.around(train)
             final = fit(matrix, y, weight, problems, request, train, rows)
         self.C_, self.Cs_, self.curve_, self.classes_ = curve.C, curve.Cs, curve, classes
         self.scores_ = np.array(

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..algorithms.registry import NAMES, find
-from . import options
+from . import options, search
 from .options import DATA_HELP, DONE, NOT_PROVEN, finite, notice, positive, several
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     several_classes = "several classes: each against the rest (ovr, the default), or all at once (joint)"
     add("--multi-class", choices=("ovr", "joint"), default="ovr", help=several_classes)
     add("-v", "--validate", type=several, metavar="K", help="cross-validate with K folds; no model is written")
+    search.add_arguments(parser)
     add("--checkpoint", metavar="FILE", help="keep snapshots there, and continue from them if the file exists")
     every = "seconds between two snapshots (default 60); they take at most 2 %% of the time"
     add("--checkpoint-every", type=positive, default=60.0, metavar="SECONDS", help=every)
@@ -79,14 +80,17 @@ def run(arguments: argparse.Namespace) -> int:
         raise ValueError(f"--multi-class joint needs one of {', '.join(able)}, not {arguments.algorithm}")
     if arguments.tolerance is not None:
         notice(f"-e {arguments.tolerance} is ignored: the certificate decides when to stop; --epsilon says how close")
-    if arguments.validate:
+    if arguments.search_C:
+        search.require_searchable(arguments)
+    elif arguments.validate:
         if arguments.model:
             notice(f"{arguments.model} is not written: cross-validation leaves no model")
         return Training(arguments).validate()
     arguments.model = arguments.model or default_model(arguments.data)
     require_writable(arguments.model)
     require_other_file(arguments.model, arguments.data, arguments.weights)
-    return Training(arguments).fit()
+    training = Training(arguments)
+    return training.search() if arguments.search_C else training.fit()
 
 
 def default_model(data: str) -> str:
@@ -226,6 +230,15 @@ class Training:
 
         labels = [label_text(problem.positive) for problem in problems] if len(problems) > 1 else []
         return Live(self.arguments.epsilon, labels)
+
+    def search(self) -> int:
+        """Choose C with a proof for the whole range, then train with it."""
+        curve = search.search(self)
+        self.arguments.C = curve.C
+        if not self.arguments.quiet:
+            print(curve, file=sys.stderr if self.arguments.model == "-" else sys.stdout)
+        code = self.fit()
+        return code if curve.ended == "tolerance" else max(code, NOT_PROVEN)
 
     def fit(self) -> int:
         """Train, write the model, and print what is proven."""

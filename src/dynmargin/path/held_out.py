@@ -1,17 +1,28 @@
 """A fold and the rows held out from it: which of them are proven to be right, wrong, or neither."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _core
 from ..model.linear_model import labels_of, scores_of
-from ..problem.problems import Weights
+from ..problem.problems import BinaryProblem, Problem, Weights
+from ..training.folds import Fold
 from .ball import Place
 from .objective import TWO_U, Objective
 
 Floats = NDArray[np.float64]
+
+
+def squared_lengths(X: Any) -> Floats:
+    """Return the squared length of every row, of whatever holds them."""
+    if not hasattr(X, "indptr"):
+        return np.asarray(np.square(X, dtype=np.float64).sum(axis=1), dtype=np.float64)
+    rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    squares = np.square(X.data, dtype=np.float64)
+    return np.asarray(np.bincount(rows, weights=squares, minlength=X.shape[0]), dtype=np.float64)
 
 
 class HeldOut:
@@ -39,11 +50,9 @@ class HeldOut:
         self.never_right = float(self.weight[~known].sum())
         self.X, self.weight = X[np.flatnonzero(known)], self.weight[known]
         self.own = np.searchsorted(classes, y[known])
-        exact = self.X.astype(np.float64)  # float32 would round the squares
-        squares = exact.multiply(exact) if hasattr(exact, "multiply") else np.square(exact)
         rho = objectives[0].problem.rho
         terms = self.X.shape[1] + 16
-        self.lengths = np.sqrt(np.asarray(squares.sum(axis=1)).ravel() + rho * rho)
+        self.lengths = np.sqrt(squared_lengths(self.X) + rho * rho)
         self.lengths *= 1 + terms * TWO_U
         if hasattr(self.X, "indptr"):
             terms = int(np.diff(self.X.indptr).max(initial=0)) + 16
@@ -99,3 +108,25 @@ class HeldOut:
         longest = [max(float(np.sqrt(np.square(at.centre).sum())) for at in line) for line in lines]
         widened: Floats = np.array(radii) + 2 * self.rounding * np.array(longest)[:, None]
         return widened
+
+
+def hold_out(
+    matrix: _core.Matrix,
+    rows: _core.PackedRows,
+    data: tuple[Any, NDArray[Any], Weights | None],
+    folds: Sequence[tuple[Fold, NDArray[Any]]],
+    state_problems: Callable[[Fold], Sequence[Problem]],
+) -> list[HeldOut]:
+    """State the problems of all folds, for C = 1, over the same packed rows; `data` are X, y and the sample weights."""
+    X, y, weight = data
+    found = []
+    for fold, outside in folds:
+        objectives = [
+            Objective(matrix, rows, problem, y, fold.weight)
+            for problem in state_problems(fold)
+            if isinstance(problem, BinaryProblem)  # a joint margin has no such objective
+        ]
+        places = np.arange(len(y))[outside]
+        of_rows = None if weight is None else weight[places]
+        found.append(HeldOut(objectives, fold.classes, X[places], y[places], of_rows))
+    return found

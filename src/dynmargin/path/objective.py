@@ -84,7 +84,7 @@ class Objective:
         sample_weight: Weights | None = None,
     ) -> None:
         if rows.summed:
-            raise ValueError("a row stores a column twice; call X.sum_duplicates() first")
+            raise ValueError("a row stores a column twice; proofs for every C need each of them once")
         self.matrix = matrix
         self.rows = rows
         self.problem = problem

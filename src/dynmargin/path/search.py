@@ -18,6 +18,7 @@ from .objective import Objective, OutOfTime, Point, Vector, combined
 
 T = TypeVar("T")
 
+SHARE_OF_SEARCH = 0.9  # of the time there is; the rest is for the final fit
 FIRST_STEP = math.sqrt(10.0)  # between the first fits
 # Between two fits the combination of both is measured at this many places, and proven in between. Doubling them takes
 # twice the time per interval; what crosses the margin between two places, which is what they are there for, falls to a
@@ -105,6 +106,12 @@ class Search:
         """The smallest upper bound at a fit, and the smallest C that has it."""
         return min((upper, C) for C, (_, upper) in self.errors.items())
 
+    def share_proven(self) -> float:
+        """Return for how much of the range, on a logarithmic scale, the tolerance is proven."""
+        enough, low, high = self.best[0] - self.tolerance, self.spans[0].low, self.spans[-1].high
+        proven = sum(float(np.diff(np.log(span.edges))[span.lower >= enough].sum()) for span in self.spans)
+        return proven / math.log(high / low)
+
     def in_order(self) -> list[list[list[Vector]]]:
         """Return the weights of all fits, by C in increasing order, by fold and by problem."""
         return [self.fits[C] for C in sorted(self.fits)]
@@ -130,27 +137,32 @@ class Search:
     def _refine(self) -> Ended:
         while True:
             span = min(self.spans, key=lambda span: float(span.lower.min()))
-            short = self.best[0] - float(span.lower.min())
+            error, best = self.best
             logger.info(
-                "%d values of C, tolerance %.4g of %.4g: C = %.4g has an error of at most %.4g, none from %.4g to %.4g "
-                "is proven to have more than %.4g",
-                *(len(self.fits), short, self.tolerance, self.best[1], self.best[0], span.low, span.high),
-                float(span.lower.min()),
+                "%d values of C trained; C = %.4g has an error of at most %.2f %%; proven for %.1f %% of the range",
+                *(len(self.fits), best, 100 * error, 100 * self.share_proven()),
             )
-            if short <= self.tolerance:
+            if error - float(span.lower.min()) <= self.tolerance:
                 return "tolerance"
             if not span.measured:
                 self._measure(span)
             elif span.high < FINEST * span.low:
                 return "rounding"
             else:
-                C = math.sqrt(span.low) * math.sqrt(span.high)
+                C = float(span.edges[PIECES // 2])
                 self._train(C)
                 self._split(span, C)
 
     def _split(self, span: Span, C: float) -> None:
+        """Make two spans of one; what is known of its pieces stays known."""
+        parts = Span(span.low, C), Span(C, span.high)
+        if span.measured:
+            middle = int(np.searchsorted(span.edges, C))
+            for part, pieces in zip(parts, (slice(None, middle), slice(middle, None)), strict=True):
+                part.edges = np.unique(np.append(span.edges[pieces], C))
+                part.lower, part.upper = span.lower[pieces], span.upper[pieces]
         place = self.spans.index(span)
-        self.spans[place : place + 1] = [Span(span.low, C), Span(C, span.high)]
+        self.spans[place : place + 1] = parts
 
     def _over(self) -> bool:
         return time.perf_counter() > self.deadline

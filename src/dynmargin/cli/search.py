@@ -1,0 +1,92 @@
+"""``dynmargin train --search-C``: C chosen by cross-validation, with a proof for the whole range."""
+
+import argparse
+import logging
+import sys
+import time
+from typing import TYPE_CHECKING
+
+from .options import at_least_one, notice, number, positive
+
+if TYPE_CHECKING:
+    from ..path.error_curve import ErrorCurve
+    from .train import Training
+
+DEFAULT_FOLDS = 5
+SECONDS_BETWEEN_LINES = 1.0
+
+fraction = number(float, lambda value: 0 < value < 1, "not between 0 and 1")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of a search."""
+    add = parser.add_argument
+    add("--search-C", action="store_true", help="choose C by cross-validation (-v K folds, default 5), with a proof")
+    add("--tolerance", type=fraction, default=0.005, metavar="ERROR", dest="search_tolerance", help=TOLERANCE_HELP)
+    add("--C-range", type=positive, nargs=2, default=(1e-3, 1e3), metavar=("LOW", "HIGH"), help=RANGE_HELP)
+    add("--max-fits", type=at_least_one, metavar="N", help="with --search-C: the most values of C to train at")
+
+
+TOLERANCE_HELP = "with --search-C: no C may have a cross-validation error lower by more than this (default 0.005)"
+RANGE_HELP = "with --search-C: the range to search (default 0.001 to 1000)"
+
+
+def require_searchable(arguments: argparse.Namespace) -> None:
+    """Refuse what a search cannot answer, before anything is read."""
+    low, high = arguments.C_range
+    if not low < high < float("inf"):
+        raise ValueError(f"--C-range needs two finite numbers, the smaller one first, got {low:g} and {high:g}")
+    if arguments.C != 1.0:
+        raise ValueError("-c and --search-C exclude each other: a C is given, or one is searched")
+    if arguments.multi_class == "joint":
+        raise ValueError("--search-C trains each class against the rest; it has no proof for --multi-class joint")
+    if "hinge" in arguments.algorithm or arguments.algorithm == "decomposition":
+        raise ValueError(f"--search-C has a proof for squared slacks only, not for --algorithm {arguments.algorithm}")
+
+
+def search(training: "Training") -> "ErrorCurve":
+    """Search the range; report what is proven so far once a second, unless the command is to be quiet."""
+    from ..path.held_out import hold_out
+    from ..path.search import SHARE_OF_SEARCH, Search
+    from ..training.folds import Fold, stratified_folds
+    from ..training.request import logger
+
+    asked, request, y = training.arguments, training.request, training.y
+    low, high = asked.C_range
+    n_folds = asked.validate or DEFAULT_FOLDS
+    places = stratified_folds(y, training.classes, n_folds, request.seed)
+    folds = [Fold.of(i, places != i, y, training.weights) for i in range(n_folds)]
+    outside = [(places == i).nonzero()[0] for i in range(n_folds)]
+    judged = hold_out(
+        training.matrix,
+        training.rows,
+        (training.dataset.X, y, training.weights),
+        list(zip(folds, outside, strict=True)),
+        lambda fold: training.problems(fold.classes),
+    )
+    deadline = float("inf") if request.max_time is None else request.started + SHARE_OF_SEARCH * request.max_time
+    level, lines = logger.level, Lines()
+    if not asked.quiet:
+        logger.setLevel(logging.INFO)
+        logger.addHandler(lines)
+    try:
+        curve = Search(judged, low, high, asked.search_tolerance, asked.max_fits, deadline).run()
+    finally:
+        logger.setLevel(level)
+        logger.removeHandler(lines)
+    if curve.ended != "tolerance":
+        notice(str(curve))
+    return curve
+
+
+class Lines(logging.Handler):
+    """Progress on standard error, one line per second."""
+
+    last = -SECONDS_BETWEEN_LINES
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print a record, unless another was printed just before."""
+        now = time.monotonic()
+        if now - self.last >= SECONDS_BETWEEN_LINES:
+            self.last = now
+            print(record.getMessage(), file=sys.stderr)
