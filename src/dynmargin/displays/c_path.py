@@ -172,8 +172,8 @@ class CPathDisplay:
     def _gap(self, ax: Any) -> None:
         ax.plot(self.Cs, self.gaps, color="tab:blue", label="proven at this C")
         ax.axhline(self.path.epsilon, color="tab:red", linestyle="--", label=f"epsilon = {self.path.epsilon:g}")
-        ax.set(ylabel="gap", title=f"gap, {len(self.path.Cs)} fits", ylim=(0, 1.15 * self.path.epsilon))
-        ax.legend(loc="lower right")
+        ax.set(ylabel="gap", title=f"gap, {len(self.path.Cs)} fits", ylim=(0, 1.35 * self.path.epsilon))
+        ax.legend(loc="upper center", ncols=2)
 
     def _errors(self, ax: Any) -> None:
         from matplotlib.ticker import PercentFormatter

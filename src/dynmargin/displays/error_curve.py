@@ -82,7 +82,7 @@ class ErrorCurveDisplay:
         thin: dict[str, Any] = {"baseline": None, "linewidth": 0.8}
         self.upper_line_ = ax.stairs(curve.upper, curve.edges, color="tab:red", label="not above, at any C", **thin)
         self.lower_line_ = ax.stairs(curve.lower, curve.edges, color="tab:blue", label="not below, at any C", **thin)
-        ax.stairs(curve.upper, curve.edges, baseline=curve.lower, fill=True, color="0.9")
+        ax.stairs(curve.upper, curve.edges, baseline=curve.lower, fill=True, color="0.9", zorder=0)
         ax.plot(curve.Cs, curve.errors[:, 1], ".", color="black", markersize=3, label=f"{len(curve.Cs)} values trained")
         ax.plot([curve.C], [curve.error], "o", color="tab:green", label=f"chosen: C = {curve.C:.4g}")
         least = curve.error - curve.proven
@@ -90,8 +90,8 @@ class ErrorCurveDisplay:
         highest = curve.errors[:, 1].max()
         room = max(highest - least, 2 * curve.tolerance, 1e-3)
         ax.set(xlabel="C", ylabel="cross-validation error", xscale="log", xlim=(curve.edges[0], curve.edges[-1]))
-        ax.set_ylim(least - 0.75 * room, highest + 0.5 * room)  # with room for the legend below
+        ax.set_ylim(max(0.0, least - 0.2 * room), highest + 0.5 * room)
         ax.yaxis.set_major_formatter(PercentFormatter(1.0))
-        ax.set_title(f"{self.name}: none is better by more than {curve.proven:.2%}".removeprefix(": "))
-        ax.legend(loc="lower center", ncols=2)
+        ax.set_title(f"{self.name}: no C is better by more than {curve.proven:.2%}".removeprefix(": "))
+        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3, frameon=False)  # below: the curves are wide
         return self
