@@ -1,6 +1,7 @@
 """A path with no holes: fits such that at every C of a range a proven gap holds."""
 
 import math
+from bisect import insort
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,6 +16,9 @@ from .witnesses import Witnesses, certificate_at, witnesses
 
 FIRST_STEP = 10.0  # between the first fits, each of which begins where the last one ended
 ACCURACY = 0.05  # of epsilon: what a fit itself leaves, so that most of it is left for other Cs
+# A certificate may be made a quicker way, whose error is up to 3e-5 of the gap; this is left for it.
+ROOM = 1e-4
+MOST_PIECES = 20_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,13 +101,18 @@ class Cover:
                 "features"
             )
         self.fits[C] = self.objective.point(w)
+        if len(self.pieces) > MOST_PIECES:
+            raise ValueError(
+                f"the path takes more than {MOST_PIECES} pieces, each of which proves epsilon={self.epsilon:g} for a "
+                "small range of C only; ask for a larger epsilon, or a smaller range"
+            )
 
     def _add(self, found: Witnesses) -> bool:
         """Keep witnesses with the range that they hold in; return whether they hold where they were measured."""
-        held = found.range(self.epsilon)
+        held = found.range((1 - ROOM) * self.epsilon)
         if held is None or not held[0] <= found.C <= held[1]:
             return False
-        self.pieces = sorted([*self.pieces, Piece(*held, found)], key=lambda piece: piece.low)
+        insort(self.pieces, Piece(*held, found), key=lambda piece: piece.low)
         return True
 
 

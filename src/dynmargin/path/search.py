@@ -21,8 +21,8 @@ T = TypeVar("T")
 SHARE_OF_SEARCH = 0.9  # of the time there is; the rest is for the final fit
 FIRST_STEP = math.sqrt(10.0)  # between the first fits
 # Between two fits the combination of both is measured at so many places less one, and proven in between. (Adult,
-# tolerance 0.01: with 2, 4, 8 and 16 pieces the radius is 2.2, 1.24, 1.06 and 1.02 times that at their ends, which takes
-# 86, 66, 60 and 57 values of C and 6.3, 6.1, 7.7 and 13.7 s.)
+# tolerance 0.01: with 2, 4, 8 and 16 pieces the radius is 2.2, 1.24, 1.06 and 1.02 times that at their ends, and it
+# takes 86, 66, 60 and 57 values of C, in 6.3, 6.1, 7.7 and 13.7 s.)
 PIECES = 8
 FINEST = 1 + 1e-7  # two fits closer than this differ by rounding
 
