@@ -118,8 +118,6 @@ class Search:
 
     def curve(self, ended: Ended) -> ErrorCurve:
         """Return what is proven so far."""
-        if not self.errors:
-            raise ValueError("max_time ended the search before the first C was trained; allow it more time")
         error, C = self.best
         Cs = np.array(sorted(self.fits))
         return ErrorCurve(
@@ -144,6 +142,8 @@ class Search:
             )
             if error - float(span.lower.min()) <= self.tolerance:
                 return "tolerance"
+            if self._over():
+                raise OutOfTime
             if not span.measured:
                 self._measure(span)
             elif span.high < FINEST * span.low:
@@ -165,7 +165,8 @@ class Search:
         self.spans[place : place + 1] = parts
 
     def _over(self) -> bool:
-        return time.perf_counter() > self.deadline
+        """Whether there is no time left; the first C is trained in any case."""
+        return bool(self.fits) and time.perf_counter() > self.deadline
 
     def _train(self, C: float) -> None:
         """Train all folds at C, from a combination of the neighbouring fits, and bound the error there."""
