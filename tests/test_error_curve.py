@@ -213,6 +213,21 @@ def test_what_cannot_be_proven_is_refused(options, message, breast_cancer):
         MaxMarginClassifierCV(**options).fit(*breast_cancer)
 
 
+def test_nothing_held_out_is_refused(breast_cancer):
+    X, y = breast_cancer
+    weight = np.ones(len(y))
+    weight[:5] = 0
+    folds = [(np.arange(5, len(y)), np.arange(5))]
+    with pytest.raises(ValueError, match="nothing to judge"):
+        MaxMarginClassifierCV(tolerance=0.1, cv=folds).fit(X, y, weight)
+
+
+def test_a_later_fit_leaves_no_curve_of_an_earlier_one(breast_cancer):
+    search = MaxMarginClassifierCV(tolerance=0.1, C_range=(0.1, 1.0), cv=3).fit(*breast_cancer)
+    assert search.curve_.proven <= 0.1
+    assert not hasattr(search.set_params(tolerance=None, C_range=None, Cs=[1.0]).fit(*breast_cancer), "curve_")
+
+
 def test_a_label_that_a_fold_does_not_know_is_wrong(digits):
     X, y = digits
     few = np.flatnonzero(y < 3)[:120]

@@ -28,6 +28,7 @@ def test_the_model_has_the_c_that_was_found(run, small):
     model = load("found.npz")
     assert f"{model.parameters['C']:.4g}" == proof[1]
     assert model.certificate.problem.C_positive == model.parameters["C"]
+    assert model.parameters["search"] == out.splitlines()[0]
     assert run(*command, "-v", "3", "-q")[1:] == ("", "")
     assert run("verify", "found.npz", "small", "-c", repr(model.parameters["C"]))[0] == 0
 

@@ -134,6 +134,7 @@ class MaxMarginClassifierCV(CrossValidated, FrontDoor):
         folds = [Fold.of(number, train, y, weight) for number, (train, _) in enumerate(splits)]
         if C_range is not None:
             return self._search(C_range, X, y, classes, weight, folds, [held_out for _, held_out in splits], request)
+        self.__dict__.pop("curve_", None)  # of an earlier search
         Cs = self._grid()
         matrix = as_matrix(X)
 

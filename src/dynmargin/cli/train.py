@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..data.dataset import Dataset
+    from ..path.error_curve import ErrorCurve
     from ..problem.problems import Problem
     from ..training.checkpoint import Checkpoint
 
@@ -182,6 +183,7 @@ class Training:
         from ..training.request import Request
 
         self.arguments = arguments
+        self.curve: ErrorCurve | None = None  # of a search for C
         self.checkpoint = open_checkpoint(arguments)
         self.algorithm, train = find(arguments.algorithm)
         self.train = train if self.checkpoint is None else self.checkpoint.around(train)
@@ -233,12 +235,9 @@ class Training:
 
     def search(self) -> int:
         """Choose C with a proof for the whole range, then train with it."""
-        curve = search.search(self)
-        self.arguments.C = curve.C
-        if not self.arguments.quiet:
-            print(curve, file=sys.stderr if self.arguments.model == "-" else sys.stdout)
-        code = self.fit()
-        return code if curve.ended == "tolerance" else max(code, NOT_PROVEN)
+        self.curve = search.search(self)
+        self.arguments.C = self.curve.C
+        return self.fit()
 
     def fit(self) -> int:
         """Train, write the model, and print what is proven."""
@@ -253,6 +252,8 @@ class Training:
             notice(fitted.shortfall)
         worst, algorithm = fitted.worst, fitted.results[0].algorithm or f"{asked.algorithm}: as asked"
         parameters = {name: getattr(asked, name) for name in ("epsilon", "C", "class_weights", "multi_class", "seed")}
+        if self.curve is not None:
+            parameters["search"] = str(self.curve)
         label = dataset.label_name or asked.label
         model_file.write(
             asked.model,
@@ -266,9 +267,11 @@ class Training:
             parameters={"algorithm": algorithm, **parameters, "stop_reason": worst.stop_reason, "label": label},
         )
         # Known before it is printed: whatever becomes of the output, the exit code is that of the proof.
-        asked.code = DONE if fitted.achieved else NOT_PROVEN
+        found = self.curve is None or self.curve.ended == "tolerance"
+        asked.code = DONE if fitted.achieved and found else NOT_PROVEN
         if not asked.quiet:
-            lines = [f"{algorithm}; {fitted.passes} passes, {fitted.updates} updates, {seconds:.2f} s"]
+            lines = [] if self.curve is None else [str(self.curve)]
+            lines.append(f"{algorithm}; {fitted.passes} passes, {fitted.updates} updates, {seconds:.2f} s")
             if len(fitted.results) > 1:
                 lines.append(f"{len(fitted.results)} classes, each against the rest; the one with the largest gap:")
             piped = asked.model == "-"  # nothing else may be in the output then

@@ -86,7 +86,7 @@ class HeldOut:
         found = [objective.unpacked(w) for objective, w in zip(self.objectives, fits, strict=True)]
         scores = scores_of(self.X, np.array([w for w, _ in found]), np.array([b for _, b in found]))
         places = labels_of(scores, np.arange(max(2, len(self.objectives))))
-        return float(self.weight[places == self.own].sum()) / self.total
+        return float(self.weight[places == self.own].sum()) / self.total if self.total > 0 else np.nan
 
     def _lead(self, scores: Floats, radii: Floats, rival: int) -> tuple[Floats, Floats]:
         """Return by how much the own class of each row leads another, infinitely over itself, and its radius."""

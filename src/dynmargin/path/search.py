@@ -77,6 +77,8 @@ class Search:
         self.deadline = deadline
         self.n_jobs = n_jobs
         self.total = sum(fold.total for fold in folds)
+        if not self.total > 0:
+            raise ValueError("no row with a weight is held out: there is nothing to judge a C by")
         self.fits: dict[float, list[list[Vector]]] = {}  # by C, fold and problem
         self.errors: dict[float, tuple[float, float]] = {}
         self.spans = [Span(low, high)]
