@@ -34,7 +34,7 @@ class CrossValidated:
     C_: float
     Cs_: NDArray[np.float64]
     scores_: NDArray[np.float64]
-    curve_: ErrorCurve
+    curve_: ErrorCurve | None
 
 
 MANY_CS = 10  # values of C, if nothing is said
@@ -82,7 +82,7 @@ class MaxMarginClassifierCV(CrossValidated, FrontDoor):
         The values tried, in increasing order.
     scores_ : array of shape (n_folds, n_Cs)
         The score of every fold with every C.
-    curve_ : ErrorCurve
+    curve_ : ErrorCurve or None
         With a ``tolerance``: the proven lower and upper bounds of the cross-validation error at every C.
 
     Examples
@@ -134,7 +134,6 @@ class MaxMarginClassifierCV(CrossValidated, FrontDoor):
         folds = [Fold.of(number, train, y, weight) for number, (train, _) in enumerate(splits)]
         if C_range is not None:
             return self._search(C_range, X, y, classes, weight, folds, [held_out for _, held_out in splits], request)
-        self.__dict__.pop("curve_", None)  # of an earlier search
         Cs = self._grid()
         matrix = as_matrix(X)
 
@@ -158,7 +157,7 @@ class MaxMarginClassifierCV(CrossValidated, FrontDoor):
             best = float(Cs[np.argmax(scores.mean(axis=0))])
             problems = self._problems_at(best, classes, y, weight)
             final = fit(matrix, y, weight, problems, request, train, rows)
-        self.C_, self.Cs_, self.scores_, self.classes_ = best, Cs, scores, classes
+        self.C_, self.Cs_, self.scores_, self.curve_, self.classes_ = best, Cs, scores, None, classes
         runs = [result for by_C in found for one in by_C for result in one.results]
         if short := sum(result.shortfall() is not None for result in runs):
             warn_caller(f"{short} of {len(runs)} runs on folds ended above epsilon={self.epsilon:g}")

@@ -4,13 +4,18 @@ import argparse
 import logging
 import sys
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from .options import at_least_one, notice, number, positive
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .. import _core
     from ..path.error_curve import ErrorCurve
-    from .train import Training
+    from ..problem.problems import Problem, Weights
+    from ..training.request import Request
 
 DEFAULT_FOLDS = 5
 SECONDS_BETWEEN_LINES = 1.0
@@ -44,26 +49,26 @@ def require_searchable(arguments: argparse.Namespace) -> None:
         raise ValueError(f"--search-C has a proof for squared slacks only, not for --algorithm {arguments.algorithm}")
 
 
-def search(training: "Training") -> "ErrorCurve":
+def search(
+    asked: argparse.Namespace,
+    request: "Request",
+    packed: "tuple[_core.Matrix, _core.PackedRows]",
+    data: "tuple[Any, NDArray[Any], Weights | None]",
+    classes: "NDArray[Any]",
+    state_problems: "Callable[[NDArray[Any]], list[Problem]]",
+) -> "ErrorCurve":
     """Search the range; report what is proven so far once a second, unless the command is to be quiet."""
     from ..path.held_out import hold_out
     from ..path.search import SHARE_OF_SEARCH, Search
     from ..training.folds import Fold, stratified_folds
     from ..training.request import logger
 
-    asked, request, y = training.arguments, training.request, training.y
+    _, y, weights = data
     low, high = asked.C_range
     n_folds = asked.validate or DEFAULT_FOLDS
-    places = stratified_folds(y, training.classes, n_folds, request.seed)
-    folds = [Fold.of(i, places != i, y, training.weights) for i in range(n_folds)]
-    outside = [(places == i).nonzero()[0] for i in range(n_folds)]
-    judged = hold_out(
-        training.matrix,
-        training.rows,
-        (training.dataset.X, y, training.weights),
-        list(zip(folds, outside, strict=True)),
-        lambda fold: training.problems(fold.classes),
-    )
+    places = stratified_folds(y, classes, n_folds, request.seed)
+    folds = [(Fold.of(i, places != i, y, weights), (places == i).nonzero()[0]) for i in range(n_folds)]
+    judged = hold_out(*packed, data, folds, lambda fold: state_problems(fold.classes))
     deadline = float("inf") if request.max_time is None else request.started + SHARE_OF_SEARCH * request.max_time
     level, lines = logger.level, Lines()
     if not asked.quiet:

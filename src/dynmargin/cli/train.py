@@ -235,7 +235,8 @@ class Training:
 
     def search(self) -> int:
         """Choose C with a proof for the whole range, then train with it."""
-        self.curve = search.search(self)
+        packed, data = (self.matrix, self.rows), (self.dataset.X, self.y, self.weights)
+        self.curve = search.search(self.arguments, self.request, packed, data, self.classes, self.problems)
         self.arguments.C = self.curve.C
         return self.fit()
 
