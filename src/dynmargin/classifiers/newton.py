@@ -8,9 +8,9 @@ class NewtonClassifier(Proven, Intercept, Cost, MarginClassifier):
     """Maximum-margin linear classifier by Newton's method on LinearSVC's objective, with the same certificate.
 
     Not a perceptron and not in the paper. It takes about ten passes to a gap of 1 % and few more to 1e-9, whatever the
-    scale of the features; a step costs about d² per row and d³ / 3 in all for d features (beyond 2,000 of them
-    conjugate gradients take over). For soft margins only: ``C`` must be finite. ``random_state`` chooses the rows that
-    the first steps are taken on.
+    scale of the features; a step costs about d² per row and d³ / 3 in all for d features. Where that is expensive,
+    conjugate gradients come first, and beyond 2,000 features they are all there is. For soft margins only: ``C`` must
+    be finite. ``random_state`` chooses the rows that the first steps are taken on.
 
     Attributes
     ----------
