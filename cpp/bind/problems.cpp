@@ -12,6 +12,7 @@
 #include "dynmargin/perceptron/online.hpp"
 #include "dynmargin/perceptron/trainer.hpp"
 #include "dynmargin/proof/certificate.hpp"
+#include "dynmargin/proof/scored_rows.hpp"
 
 using namespace nb::literals;
 using namespace dynmargin;
@@ -46,6 +47,34 @@ NumpyArray<std::uint64_t> row_keys(const Problem& problem, const Rows& rows) {
   return to_numpy(std::move(keys));
 }
 
+// Both bounds with their errors, and the ball: centre, intercepts, radius.
+nb::tuple as_tuple(Proof&& proof, int errors) {
+  const DefaultArithmetic arithmetic;
+  const double radius = proof.ball.radius(errors);
+  return nb::make_tuple(as_pair(proof.margin), as_pair(proof.upper_bound), to_numpy(std::move(proof.ball.centre)),
+                        to_numpy(std::move(proof.ball.intercept)), radius);
+}
+
+constexpr int errors_to_publish = 3, errors_to_confirm = 1;
+
+template <class Data>
+nb::tuple prove_two(const Problem& self, const Data& data, std::int64_t n_columns, const Vector<double>& w, double b,
+                    const Vector<std::int64_t>& places, const Vector<std::int64_t>& counts, bool confirming) {
+  require(static_cast<std::int64_t>(w.shape(0)) == n_columns, "the weights and the columns differ in number");
+  require(places.shape(0) == counts.shape(0), "places and counts differ in length");
+  const auto own_places = copy_of(places), own_counts = copy_of(counts);  // another thread may change theirs
+  const auto found = [&] {
+    nb::gil_scoped_release release;
+    return prove(data, self, span_of(w), b, own_places, own_counts, confirming);
+  };
+  return as_tuple(found(), confirming ? errors_to_confirm : errors_to_publish);
+}
+
+const nb::sig sig_of_prove(
+    "def prove(self, data: Matrix | PackedRows, w: NDArray[numpy.float64], b: float | NDArray[numpy.float64], "
+    "places: NDArray[numpy.int64], counts: NDArray[numpy.int64], confirming: bool) -> tuple[tuple[float, float], "
+    "tuple[float, float], NDArray[numpy.float64], NDArray[numpy.float64], float]");
+
 Bound margin(const Problem& self, const Matrix& matrix, const Vector<double>& w, double b) {
   require(static_cast<std::int64_t>(w.shape(0)) == n_columns(matrix.view),
           "the weights and the matrix differ in length");
@@ -53,10 +82,14 @@ Bound margin(const Problem& self, const Matrix& matrix, const Vector<double>& w,
   return margin_of_weights(matrix.view, self, span_of(w), b);
 }
 
-Bound margin(const JointProblem& self, const Matrix& matrix, const ClassTable& w, const Vector<double>& b) {
+void require_fitting(const JointProblem& self, const Matrix& matrix, const ClassTable& w, const Vector<double>& b) {
   const auto K = self.costs.size();
   require(w.shape(0) == K && b.shape(0) == K && static_cast<std::int64_t>(w.shape(1)) == n_columns(matrix.view),
           "the weights are not one row per class and one number per feature");
+}
+
+Bound margin(const JointProblem& self, const Matrix& matrix, const ClassTable& w, const Vector<double>& b) {
+  require_fitting(self, matrix, w, b);
   nb::gil_scoped_release release;
   return margin_of_weights(matrix.view, self, {w.data(), w.size()}, span_of(b));
 }
@@ -104,7 +137,7 @@ nb::class_<P> bind_problem(nb::module_& m, const char* name, const char* doc) {
             require(places.shape(0) == counts.shape(0), "places and counts differ in length");
             const auto own_places = copy_of(places), own_counts = copy_of(counts);  // another thread may change theirs
             nb::gil_scoped_release release;
-            return as_pair(bound_of_counts(matrix.view, self, own_places, own_counts));
+            return as_pair(bound_of_counts(matrix.view, self, own_places, own_counts).bound);
           },
           "matrix"_a, "places"_a, "counts"_a,
           "The bound ‖a‖/t that counts prove, and how far rounding may have moved it.")
@@ -131,6 +164,44 @@ void make_problem(P* self, const std::optional<Vector<double>>& weight, std::siz
 }  // namespace
 
 void bind_problems(nb::module_& m) {
+  m.def(
+      "score_rows",
+      [](const Matrix& matrix, const ClassTable& weights) {
+        require(static_cast<std::int64_t>(weights.shape(1)) == n_columns(matrix.view),
+                "the weights and the matrix differ in length");
+        const auto score = [&] {
+          nb::gil_scoped_release release;
+          return score_rows(matrix.view, {weights.data(), weights.size()}, weights.shape(0));
+        };
+        ScoredRows found = score();
+        const std::array<std::size_t, 2> shape{found.lengths.size(), weights.shape(0)};
+        return nb::make_tuple(to_numpy(std::move(found.scores), shape), to_numpy(std::move(found.lengths)),
+                              to_numpy(std::move(found.terms)));
+      },
+      "matrix"_a, "weights"_a,
+      nb::sig("def score_rows(matrix: Matrix, weights: NDArray[numpy.float64]) -> tuple[NDArray[numpy.float64], "
+              "NDArray[numpy.float64], NDArray[numpy.float64]]"),
+      "The product of rows and weights, the lengths of the rows, rounded up, and how many products may be rounded.");
+  m.def(
+      "settled_rows",
+      [](const Matrix& matrix, const ClassTable& weights, const Vector<double>& intercepts,
+         const Vector<double>& lengths, double radius, double rho) {
+        require(static_cast<std::int64_t>(weights.shape(1)) == n_columns(matrix.view),
+                "the weights and the matrix differ in length");
+        require(weights.shape(0) == 2 && intercepts.shape(0) == 2 && lengths.shape(0) == 2,
+                "there must be a centre and weights");
+        const TwoPlanes planes{
+            {intercepts.data()[0], intercepts.data()[1]}, {lengths.data()[0], lengths.data()[1]}, radius, rho};
+        const auto settle = [&] {
+          nb::gil_scoped_release release;
+          return settled_rows(matrix.view, {weights.data(), weights.size()}, planes);
+        };
+        return to_numpy(settle());
+      },
+      "matrix"_a, "weights"_a, "intercepts"_a, "lengths"_a, "radius"_a, "rho"_a,
+      nb::sig("def settled_rows(matrix: Matrix, weights: NDArray[numpy.float64], intercepts: NDArray[numpy.float64], "
+              "lengths: NDArray[numpy.float64], radius: float, rho: float) -> NDArray[numpy.uint8]"),
+      "Which rows a ball of weights and the weights that predict put on the same side; for two classes.");
   bind_problem<Problem, Trainer, Rule, Vector<double>, double>(m, "Problem",
                                                                "Sides and slack costs of a two-class problem.")
       .def(
@@ -169,11 +240,28 @@ void bind_problems(nb::module_& m) {
             require(places.shape(0) == counts.shape(0), "places and counts differ in length");
             const auto own_places = copy_of(places), own_counts = copy_of(counts);  // another thread may change theirs
             nb::gil_scoped_release release;
-            const auto quick = quick_bound_of_counts(rows, self, own_places, own_counts, margin);
-            return as_pair(quick ? *quick : bound_of_counts(rows, self, own_places, own_counts));
+            return as_pair(bound_of_counts(rows, self, own_places, own_counts, margin).bound);
           },
           "rows"_a, "places"_a, "counts"_a, "margin"_a = 0.0,
           "If it is far enough from this margin for rounding not to matter, it takes less time.")
+      .def(
+          "prove",
+          [](const Problem& self, const PackedRows& rows, Vector<double> w, double b, Vector<std::int64_t> places,
+             Vector<std::int64_t> counts, bool confirming) {
+            require_rows(rows, self);
+            return prove_two(self, rows, rows.n_columns, w, b, places, counts, confirming);
+          },
+          "data"_a, "w"_a, "b"_a, "places"_a, "counts"_a, "confirming"_a)
+      .def(
+          "prove",
+          [](const Problem& self, const Matrix& matrix, Vector<double> w, double b, Vector<std::int64_t> places,
+             Vector<std::int64_t> counts, bool confirming) {
+            require_rows(matrix, self);
+            return prove_two(self, matrix.view, n_columns(matrix.view), w, b, places, counts, confirming);
+          },
+          "data"_a, "w"_a, "b"_a, "places"_a, "counts"_a, "confirming"_a, sig_of_prove,
+          "All that weights and counts prove together: both bounds with their errors, and the ball that contains the "
+          "optimum (centre, intercept, radius), rounded outward to publish it or to confirm it.")
       .def("row_keys", &row_keys<PackedRows>, "rows"_a)
       .def("row_keys", &row_keys<Matrix>, "matrix"_a,
            "A word per row, from its values and its side, to recognise it by when it comes again.");
@@ -186,5 +274,20 @@ void bind_problems(nb::module_& m) {
              std::optional<Vector<double>> weight) {
             make_problem(self, weight, sides.shape(0), JointProblem{copy_of(sides), rho, copy_of(costs), {}});
           },
-          "sides"_a, "rho"_a, "costs"_a, "sample_weight"_a = nb::none());
+          "sides"_a, "rho"_a, "costs"_a, "sample_weight"_a = nb::none())
+      .def(
+          "prove",
+          [](const JointProblem& self, const Matrix& matrix, ClassTable w, Vector<double> b,
+             Vector<std::int64_t> places, Vector<std::int64_t> counts, bool confirming) {
+            require_rows(matrix, self);
+            require_fitting(self, matrix, w, b);
+            require(places.shape(0) == counts.shape(0), "places and counts differ in length");
+            const auto own_places = copy_of(places), own_counts = copy_of(counts);
+            const auto found = [&] {
+              nb::gil_scoped_release release;
+              return prove(matrix.view, self, {w.data(), w.size()}, span_of(b), own_places, own_counts);
+            };
+            return as_tuple(found(), confirming ? errors_to_confirm : errors_to_publish);
+          },
+          "data"_a, "w"_a, "b"_a, "places"_a, "counts"_a, "confirming"_a, sig_of_prove, "As for two classes.");
 }

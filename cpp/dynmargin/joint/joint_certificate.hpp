@@ -2,10 +2,11 @@
 //
 //   weights W, b  ->  a margin that they have:               lower bound of the best joint margin
 //   counts n_kr   ->  ‖sum n_kr z_kr‖ / sum n_kr:            upper bound of it, whatever made the counts
+//   both          ->  a ball that contains the optimum:      which predictions are settled
 #pragma once
 
 #include "dynmargin/joint/joint_problem.hpp"
-#include "dynmargin/proof/error_analysis.hpp"
+#include "dynmargin/proof/ball.hpp"
 
 namespace dynmargin {
 
@@ -36,19 +37,22 @@ class ScoredRow {
     // A sum of products for each of the two classes; their difference is rounded once more. The minimum over r is moved
     // by no more than the largest error of a difference, and not below the smallest `low`.
     constexpr double infinity = std::numeric_limits<double>::infinity();
-    RowScore found{infinity, infinity, 0};
+    double value = infinity, low = infinity, largest_error = 0;
     for (std::size_t c = 0; c < K_; ++c) {
       if (c == right) continue;
       const double difference = scores_[right] - scores_[c];
       const double error =
           score_error(terms, sizes_[right]) + score_error(terms, sizes_[c]) + two_u * std::abs(difference);
-      if (!std::isfinite(difference)) return {-infinity, -infinity, infinity};
-      found.value = std::min(found.value, difference);
-      found.low = std::min(found.low, difference - error);
-      found.error = std::max(found.error, error);
+      if (!std::isfinite(difference)) return RowScore::plain(-infinity, -infinity, infinity);
+      value = std::min(value, difference);
+      low = std::min(low, difference - error);
+      largest_error = std::max(largest_error, error);
     }
-    return found;
+    return RowScore::plain(value, low, largest_error);
   }
+
+  // Of the row that was scored last: by how much the right class outscores another; as wrong as its margin at most.
+  double difference(std::size_t right, std::size_t wrong) const { return scores_[right] - scores_[wrong]; }
 
  private:
   std::size_t K_;
@@ -56,30 +60,50 @@ class ScoredRow {
   std::vector<double> lines_, scores_, sizes_;
 };
 
-// The margin of the weights, with ‖W‖² + ‖b/rho‖² as their squared length. W has a row per class.
+// The margin of the weights, with ‖W‖² + ‖b/rho‖² as their squared length, and what counts add up to with the scores.
+// W has a row per class.
+inline Weighed weigh(const MatrixView& matrix, const JointProblem& problem, std::span<const double> W,
+                     std::span<const double> b, std::span<const std::int64_t> places,
+                     std::span<const std::int64_t> counts) {
+  const DefaultArithmetic arithmetic;
+  if (problem.rho == 0 && std::any_of(b.begin(), b.end(), [](double c) { return c != 0; }))
+    return {Bound::no_margin(), 0};
+  const auto n = static_cast<std::size_t>(n_columns(matrix));
+  const SquaredNorm of_weights = squared_norm(W);
+  CompensatedSum norm2;
+  norm2.add(of_weights.value);
+  if (problem.rho != 0)
+    for (const double c : b) norm2.add((c / problem.rho) * (c / problem.rho));
+  ScoredRow scored(W, b, static_cast<std::int64_t>(n));
+  const std::int64_t K = problem.n_classes();
+  const bool hard = problem.hard_margin();
+  std::size_t next = 0;
+  CountedScores counted;
+  const auto count = [&](std::int64_t k, const RowScore& score) {
+    while (next < places.size() && places[next] < k * K) ++next;
+    for (; next < places.size() && places[next] < (k + 1) * K; ++next) {
+      // W.z_kr - 1 with the slack of the row, that of the nearest wrong class, is max(0, m - 1) + (s_y - s_r - m).
+      const double difference = scored.difference(problem.class_of(k), places[next] % K);
+      const double above = std::max(0.0, -score.slack) + std::max(0.0, difference - score.value);
+      const double error = 2 * score.error + score.slack_error + 2 * two_u * above;
+      counted.add(static_cast<double>(counts[next]), hard ? difference : above, error);
+    }
+  };
+  return margin_of_scores(
+      matrix, problem, norm2.value(), of_weights.terms + static_cast<double>(b.size()),
+      [&](const auto& view, std::int64_t k) { return scored.margin(view, k, problem.class_of(k)); }, counted, count);
+}
+
 inline Bound margin_of_weights(const MatrixView& matrix, const JointProblem& problem, std::span<const double> W,
                                std::span<const double> b) {
-  const DefaultArithmetic arithmetic;
-  if (problem.rho == 0 && std::any_of(b.begin(), b.end(), [](double c) { return c != 0; })) return Bound::no_margin();
-  const auto n = static_cast<std::size_t>(n_columns(matrix));
-  double norm2 = 0;
-  for (std::size_t c = 0; c < b.size(); ++c) {  // class by class: a sum of n + 1 squares, then one of K sums
-    double sum = 0;
-    for (double w : W.subspan(c * n, n)) sum += w * w;
-    if (problem.rho != 0) sum += (b[c] / problem.rho) * (b[c] / problem.rho);
-    norm2 += sum;
-  }
-  ScoredRow scored(W, b, static_cast<std::int64_t>(n));
-  return margin_of_scores(
-      matrix, problem, norm2, static_cast<double>(n + b.size()),
-      [&](const auto& view, std::int64_t k) { return scored.margin(view, k, problem.class_of(k)); });
+  return weigh(matrix, problem, W, b, {}, {}).margin;
 }
 
 // ‖A‖ / t for A = sum n_kr z_kr, from the counts and the data alone. A count is that of row k and wrong class r where
 // its place is k K + r. Block c of A is sum_k g_kc x_k with g_kc = sum_r n_kr for the right class and -n_kc for a wrong
 // one.
-inline Bound bound_of_counts(const MatrixView& matrix, const JointProblem& problem,
-                             std::span<const std::int64_t> places, std::span<const std::int64_t> counts) {
+inline Counted bound_of_counts(const MatrixView& matrix, const JointProblem& problem,
+                               std::span<const std::int64_t> places, std::span<const std::int64_t> counts) {
   const DefaultArithmetic arithmetic;
   const std::int64_t K = problem.n_classes();
   CountedSum A(n_columns(matrix), problem.costs.size());
@@ -104,7 +128,17 @@ inline Bound bound_of_counts(const MatrixView& matrix, const JointProblem& probl
         }
       },
       matrix);
-  return A.bound(problem.rho, places.size(), problem.costs.size());
+  return A.counted(problem.rho);
+}
+
+// All that weights and counts prove; the same for whoever publishes it and whoever confirms it.
+inline Proof prove(const MatrixView& matrix, const JointProblem& problem, std::span<const double> W,
+                   std::span<const double> b, std::span<const std::int64_t> places,
+                   std::span<const std::int64_t> counts) {
+  const DefaultArithmetic arithmetic;
+  const Counted counted = bound_of_counts(matrix, problem, places, counts);  // refuses impossible counts
+  const Weighed weights = weigh(matrix, problem, W, b, places, counts);
+  return {weights.margin, counted.bound, ball_of(problem, W, b, weights, counted)};
 }
 
 }  // namespace dynmargin

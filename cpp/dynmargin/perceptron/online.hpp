@@ -114,7 +114,11 @@ class OnlineState {
     const DefaultArithmetic arithmetic;
     const double t = sums_.totals.t;
     const double cancelled = (sums_.additions + 4) * two_u * sums_.gross * 1.01;
-    return norm_by_t(fresh_norm2(), t, static_cast<double>(sums_.w.size()), sums_.extended, sums_.additions, cancelled);
+    // Plain sums of positive terms: of the squares of w, and of the extension.
+    const double norm2 = fresh_norm2(), of_extension = norm2 > 0 ? sums_.extended / norm2 : 0;
+    const double relative =
+        (static_cast<double>(sums_.w.size()) + 16) * two_u + (sums_.additions + 16) * two_u * of_extension;
+    return norm_by_t(norm2, t, relative, cancelled);
   }
 
   // The average of w over the rows presented, the augmented coordinate last, at the length that w itself has when it is

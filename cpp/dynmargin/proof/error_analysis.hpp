@@ -44,25 +44,59 @@ class Bound {
       : value(claims(found, distance) ? found : nothing), error(claims(found, distance) ? distance : 0) {}
 };
 
+// A sum kept in twice the working precision (Ogita, Rump and Oishi 2005, Sum2): it is wrong by u of itself, and by
+// (terms u)² of what was added. Sums over rows or columns are of this kind. If they were plain, no gap below the number
+// of rows times u could be proven: 7e-10 on 581,012 rows.
+struct CompensatedSum {
+  double high = 0, low = 0;
+
+  void add(double term, double term_low = 0) {
+    const double sum = high + term, part = sum - high;
+    low += ((high - (sum - part)) + (term - part)) + term_low;
+    high = sum;
+  }
+  void add_product(double a, double b) {
+    const double product = a * b;
+    add(product, std::fma(a, b, -product));
+  }
+  double value() const { return high + low; }
+};
+
+// The relative error of a compensated sum of positive terms, each of which is rounded up to four times.
+inline double sum_error(double terms) { return 3 * two_u + (terms * two_u) * (terms * two_u); }
+
 // A sum of squares, and how many of them are not zero: only these are rounded.
 struct SquaredNorm {
   double value = 0, terms = 0;
 };
 
-// Four at a time, so that the additions do not wait for each other. Any order has the same error bound.
+// Four at a time, so that the additions do not wait for each other.
 inline SquaredNorm squared_norm(std::span<const double> v) {
-  std::array<double, 4> sums{};
+  std::array<CompensatedSum, 4> sums;
   std::int64_t terms = 0;
-  for (std::size_t i = 0; i < v.size(); ++i) {
-    sums[i % 4] += v[i] * v[i];
+  const std::size_t whole = v.size() / 4 * 4;
+  for (std::size_t i = 0; i < whole; i += 4)
+    for (std::size_t lane = 0; lane < 4; ++lane) {
+      sums[lane].add(v[i + lane] * v[i + lane]);
+      terms += v[i + lane] != 0;
+    }
+  for (std::size_t i = whole; i < v.size(); ++i) {
+    sums[0].add(v[i] * v[i]);
     terms += v[i] != 0;
   }
-  return {(sums[0] + sums[1]) + (sums[2] + sums[3]), static_cast<double>(terms)};
+  for (std::size_t lane = 1; lane < 4; ++lane) sums[0].add(sums[lane].high, sums[lane].low);
+  return {sums[0].value(), static_cast<double>(terms)};
 }
 
 // How far a sum of `terms` products may be off, whatever the order of summation; `size` is the sum of their absolute
 // values.
 inline double score_error(std::int64_t terms, double size) { return (terms + 4) * (two_u * size + underflow); }
+
+// The same for a compensated sum of exact products, before it is rounded to one double.
+inline double compensated_score_error(std::int64_t terms, double size) {
+  const double roundings = static_cast<double>(terms + 4) * two_u;
+  return roundings * roundings * size + static_cast<double>(terms + 4) * underflow;
+}
 
 // What a proof is made from: the matrix as it is given, or the rows as they are packed, if every value is as it is
 // stored. Packed rows take less time, and have no columns that do not occur.
@@ -81,21 +115,55 @@ inline std::int64_t n_columns(const PackedRows& packed) { return packed.n_column
 
 // How right a row is: its signed score, or its smallest margin over wrong classes.
 struct RowScore {
-  double value, low;  // low: as small as the exact one may be
-  double error;       // |value - exact| <= error
+  double value, low;          // low: as small as the exact one may be
+  double error;               // |value - exact| <= error
+  double slack, slack_error;  // 1 - score, negative where there is none; it may be known better than the score
+
+  static RowScore plain(double value, double low, double error) {
+    const double slack = 1 - value;
+    return {value, low, error, slack, error + two_u * std::abs(slack)};
+  }
 };
 
-// The margin of weights with squared length `norm2`, a sum of `terms` squares; score_of(view, k) is the score of row k.
-// It is 1 / sqrt(F) with F = norm2 + sum_k Delta_k^-2 max(0, 1 - s_k)², twice LinearSVC's objective; the same with
-// 2 C_k max(0, ...) for the hinge; for the hard margin min_k s_k / sqrt(norm2).
-template <class Data, class AnyProblem, class ScoreOf>
-Bound margin_of_scores(const Data& data, const AnyProblem& problem, double norm2, double terms,
-                       const ScoreOf& score_of) {
-  const double norm2_error = (terms + 8) * two_u * norm2;
+// What the scores of weights prove, and what the ball around the optimum needs of them (proof/ball.hpp).
+struct Weighed {
+  Bound margin;
+  double norm2;                         // of the weights
+  double smallest = 0, low = 0;         // hard margin: the smallest score, and as small as it may be
+  double loss = 0, loss_error = 0;      // soft margin: sum_k Delta_k^-2 max(0, 1 - s_k)², or 2 C_k max(0, 1 - s_k)
+  double counted = 0, counted_error = 0;  // sum_k n_k times s_k (hard), s_k - 1 (hinge) or max(0, s_k - 1)
+};
+
+// A sum of n_k times something of row k.
+class CountedScores {
+ public:
+  void add(double n, double value, double error) {
+    sum_.add_product(n, value);
+    gross_ += n * (std::abs(value) + error);
+    error_ += n * error;
+    ++terms_;
+  }
+  double value() const { return sum_.value(); }
+  // Whatever was added has been rounded once before.
+  double error() const { return (error_ + sum_error(terms_) * gross_) * 1.01; }
+
+ private:
+  CompensatedSum sum_;
+  double gross_ = 0, error_ = 0, terms_ = 0;
+};
+
+// The margin of weights with squared length `norm2`, a sum of `terms` squares; score_of(view, k) is the score of row k,
+// and count(k, score) adds to `counted` what belongs to its counts.
+// The margin is 1 / sqrt(F) with F = norm2 + sum_k Delta_k^-2 max(0, 1 - s_k)², twice LinearSVC's objective; the same
+// with 2 C_k max(0, ...) for the hinge; for the hard margin min_k s_k / sqrt(norm2).
+template <class Data, class AnyProblem, class ScoreOf, class Count>
+Weighed margin_of_scores(const Data& data, const AnyProblem& problem, double norm2, double terms,
+                         const ScoreOf& score_of, const CountedScores& counted, const Count& count) {
   bool finite = std::isfinite(norm2);
-  double loss = 0, loss_error = 0;  // soft margin
+  CompensatedSum losses;  // soft margin
+  double loss_error = 0, n_losses = 0;
   double smallest = std::numeric_limits<double>::infinity(), smallest_low = smallest;
-  const bool hard = problem.hard_margin();
+  const bool hard = problem.hard_margin(), hinge = problem.loss == Loss::hinge;
   with_view(data, [&](const auto& view) {
     for (std::int64_t k = 0; k < view.n_rows; ++k) {
       if (problem.sides[k] == 0) continue;
@@ -104,39 +172,43 @@ Bound margin_of_scores(const Data& data, const AnyProblem& problem, double norm2
       if (hard) {
         smallest = std::min(smallest, score.value);
         smallest_low = std::min(smallest_low, score.low);
-      } else if (const double slack = 1 - score.value; slack + score.error > 0) {
-        const double penalty = problem.penalty(k), kept = std::max(slack, 0.0);
-        const double slack_error = score.error + two_u * (1 + std::abs(score.value));
-        const bool hinge = problem.loss == Loss::hinge;
-        loss += hinge ? penalty * kept : penalty * kept * kept;
-        loss_error += hinge ? penalty * slack_error : penalty * (2 * kept + slack_error) * slack_error;
+      } else if (score.slack + score.slack_error > 0) {
+        const double penalty = problem.penalty(k), kept = std::max(score.slack, 0.0);
+        losses.add(hinge ? penalty * kept : penalty * kept * kept);
+        loss_error +=
+            hinge ? penalty * score.slack_error : penalty * (2 * kept + score.slack_error) * score.slack_error;
+        ++n_losses;
       }
+      count(k, score);
     }
   });
 
-  if (!finite) return Bound::no_margin();
+  Weighed found{Bound::no_margin(), norm2};
+  if (!finite) return found;
+  found.counted = counted.value();
+  found.counted_error = counted.error();
   if (hard) {
-    if (!(norm2 > smallest_square)) return Bound::no_margin();
+    if (!(norm2 > smallest_square)) return found;
     const double norm = std::sqrt(norm2), margin = smallest / norm;
-    return Bound::lower(margin,
-                        (smallest - smallest_low) / norm + (terms + 16) * (two_u * std::abs(margin) + underflow));
+    const double error =
+        (smallest - smallest_low) / norm + (sum_error(terms) + 3 * two_u) * std::abs(margin) + 16 * underflow;
+    return {Bound::lower(margin, error), norm2, smallest, smallest_low, 0, 0, found.counted, found.counted_error};
   }
-  const double F = norm2 + loss;
-  if (!(F > smallest_square && F < largest_square)) return Bound::lower(0, 0);  // a soft margin is never negative
-  // All terms are positive, so the relative error of the sum is at most its number of terms times u.
-  const double relative = (norm2_error + loss_error * 1.01 + (problem.n_members() + 16) * two_u * loss) / F + 8 * two_u;
-  const double margin = 1 / std::sqrt(F);
-  return Bound::lower(margin, relative * margin);  // d(F^-1/2) = -(1/2) F^-3/2 dF: a factor 2 to spare
+  const double loss = losses.value(), F = norm2 + loss;
+  loss_error = loss_error * 1.01 + sum_error(n_losses) * loss;
+  if (!(F > smallest_square && F < largest_square))  // a soft margin is never negative
+    return {Bound::lower(0, 0), norm2};
+  // d(F^-1/2) = -(1/2) F^-3/2 dF, with some room for what is not of first order.
+  const double relative = (sum_error(terms) * norm2 + loss_error) / F, margin = 1 / std::sqrt(F);
+  const double error = ((relative < 0.01 ? 0.51 : 1) * relative + 2 * two_u) * margin;
+  return {Bound::lower(margin, error), norm2, 0, 0, loss, loss_error, found.counted, found.counted_error};
 }
 
-// ‖a‖ / t, where ‖a‖² = norm2 is a sum of `terms` squares and of `extended`, a sum of `extended_terms`
-// positive terms.
-// `cancelled` bounds the length of what rounding has added to a. Squares that have vanished leave a length far below
-// sqrt(smallest_square), however many they are.
-inline Bound norm_by_t(double norm2, double t, double terms, double extended, double extended_terms, double cancelled) {
+// ‖a‖ / t, where norm2 is ‖a‖² up to a relative error. `cancelled` bounds the length of what rounding has added to a.
+// Squares that have vanished leave a length far below sqrt(smallest_square), however many they are.
+inline Bound norm_by_t(double norm2, double t, double relative, double cancelled) {
   const double value = std::sqrt(norm2) / t, vanished = std::sqrt(smallest_square);
-  const double relative = (terms + 16) * two_u + (extended_terms + 16) * two_u * (norm2 > 0 ? extended / norm2 : 0);
-  return Bound::upper(value, relative * value + (cancelled + vanished) / t);
+  return Bound::upper(value, (relative + 2 * two_u) * value + (cancelled + vanished) / t);
 }
 
 // Where the length of a row is known, the sum of its absolute values is at most sqrt(terms) times that: a chain of
@@ -144,59 +216,53 @@ inline Bound norm_by_t(double norm2, double t, double terms, double extended, do
 template <class View>
 inline constexpr bool knows_lengths = requires(const View& view) { view.length(0); };
 
-// A vector of sums kept in twice the working precision: each sum is high + low, wrong by at most (terms u)² of what was
-// added.
+// A vector of sums kept in twice the working precision.
 class CompensatedVector {
  public:
   explicit CompensatedVector(std::size_t size) : sums_(size) {}
 
-  void add(std::size_t j, double factor, double value) {
-    const double product = factor * value;
-    add_exact(j, product, std::fma(factor, value, -product));
-  }
+  void add(std::size_t j, double factor, double value) { sums_[j].add_product(factor, value); }
 
   // A float has 24 bits: times each of two parts of at most 27 it makes exact products, which costs less than fma does
   // where that is a call.
   void add(std::size_t j, double high_factor, double low_factor, float value) {
     const double high = high_factor * static_cast<double>(value), low = low_factor * static_cast<double>(value);
     const double product = high + low;
-    add_exact(j, product, (high - product) + low);
+    sums_[j].add(product, (high - product) + low);
   }
 
   void prefetch(std::size_t j) const { dynmargin::prefetch(&sums_[j]); }
-  bool is_large() const { return sums_.size() * sizeof(Sum) > std::size_t{1} << 18; }  // for the cache
+  bool is_large() const { return sums_.size() * sizeof(CompensatedSum) > std::size_t{1} << 18; }  // for the cache
 
-  SquaredNorm squared_norm() const {
-    double sum = 0;
-    std::int64_t terms = 0;
-    for (const Sum& s : sums_) {
-      const double c = s.high + s.low;
-      sum += c * c;
-      terms += c != 0;
-    }
-    return {sum, static_cast<double>(terms)};
+  // The sums, each rounded to one double, after each other.
+  void append_to(std::vector<double>& all) const {
+    for (const CompensatedSum& sum : sums_) all.push_back(sum.value());
   }
 
  private:
-  struct Sum {
-    double high = 0, low = 0;
-  };
-
-  void add_exact(std::size_t j, double product, double product_error) {
-    Sum& s = sums_[j];
-    const double sum = s.high + product, part = sum - s.high;
-    s.low += ((s.high - (sum - part)) + (product - part)) + product_error;
-    s.high = sum;
-  }
-
-  std::vector<Sum> sums_;
+  std::vector<CompensatedSum> sums_;
 };
+
+// What counts prove, and the vector that they add up to, which the ball around the optimum needs (proof/ball.hpp).
+struct Counted {
+  Bound bound;                         // ‖a‖ / t; for the hinge 1 / sqrt(2 D)
+  double t, scale;                     // u = scale a is the dual point
+  std::vector<double> a;               // the dense part of a, one block after the other
+  std::vector<std::int64_t> bias;      // of each block, sum +-n_k, exact
+  double cancelled;                    // how much rounding may have added to the length of a
+};
+
+// Makes u = t/‖a‖² a: the best scale.
+inline Counted at_best_scale(const Bound& bound, double t, std::vector<double> a, std::vector<std::int64_t> bias,
+                             double cancelled) {
+  return {bound, t, 1 / (bound.value * bound.value * t), std::move(a), std::move(bias), cancelled};
+}
 
 // a = sum n_k y_k from counts and data alone, in one block of coordinates or one per class.
 class CountedSum {
  public:
   CountedSum(std::int64_t n_columns, std::size_t n_blocks)
-      : blocks_(n_blocks, CompensatedVector(n_columns)), bias_(n_blocks) {}
+      : blocks_(n_blocks, CompensatedVector(n_columns)), n_columns_(n_columns), bias_(n_blocks) {}
 
   // Counts `n` more updates; the sum of all counts has to be exact.
   void count(std::int64_t n) {
@@ -219,50 +285,59 @@ class CountedSum {
     const double high_factor = std::trunc(factor * 0x1p-27) * 0x1p27, low_factor = factor - high_factor;
     CompensatedVector& sums = blocks_[block];
     double size = 0;
-    std::int64_t terms = 0;
+    std::int64_t terms = 0, last = -1;
+    bool repeats = false;
     view.for_each_entry(row, [&](std::int64_t column, double value) {
       if constexpr (View::is_float32)
         sums.add(column, high_factor, low_factor, static_cast<float>(value));
       else
         sums.add(column, factor, value);
-      if constexpr (!knows_lengths<View>) size += std::abs(value);
+      if constexpr (!knows_lengths<View>) {
+        size += std::abs(value);
+        repeats |= column <= last;
+        last = column;
+      }
       ++terms;
     });
     if constexpr (knows_lengths<View>) size = std::sqrt(static_cast<double>(terms)) * view.length(row) * 1.01;
-    terms_ += static_cast<double>(terms);
+    additions_ += repeats ? static_cast<double>(terms) : 1;
     gross_ += std::abs(factor) * size;
     bias_[block] += times;
   }
 
   // A row's own coordinate, n Delta_k.
   void extend(std::int64_t n, double penalty) {
-    extended_ += static_cast<double>(n) * static_cast<double>(n) / penalty;
+    extended_.add(static_cast<double>(n) * static_cast<double>(n) / penalty);
+    ++n_extended_;
   }
 
   double t() const { return static_cast<double>(t_); }
   std::int64_t bias(std::size_t block) const { return bias_[block]; }
 
-  // ‖a‖ / t, which without counts is 0 / 0 and claims nothing. The norm of a block is a sum of squares, and that of all
-  // blocks one of as many as the longest has, and `more_terms`. (Coordinates that are zero do not count: whether
-  // columns that do not occur are there must not matter to whoever proves it again.)
-  Bound bound(double rho, std::size_t n_counts, std::size_t more_terms) const {
-    double norm2 = extended_, most_terms = 0;
-    for (std::size_t c = 0; c < blocks_.size(); ++c) {
-      const double augmented = static_cast<double>(bias_[c]) * rho;
-      const SquaredNorm block = blocks_[c].squared_norm();
-      norm2 += block.value + augmented * augmented;
-      most_terms = std::max(most_terms, block.terms);
-    }
-    const double cancelled = (terms_ + 4) * (terms_ + 4) * two_u * two_u * gross_ * 1.01;  // despite the compensation
-    return norm_by_t(norm2, t(), most_terms + static_cast<double>(more_terms), extended_, static_cast<double>(n_counts),
-                     cancelled);
+  // ‖a‖ / t, which without counts is 0 / 0 and claims nothing. (Coordinates that are zero do not count as terms:
+  // whether columns that do not occur are there must not matter to whoever proves it again.)
+  Counted counted(double rho) const {
+    std::vector<double> a;
+    a.reserve(blocks_.size() * n_columns_);
+    for (const CompensatedVector& block : blocks_) block.append_to(a);
+    const SquaredNorm dense = squared_norm(a);
+    CompensatedSum norm2 = extended_;
+    norm2.add(dense.value);
+    for (const std::int64_t bias : bias_) norm2.add((static_cast<double>(bias) * rho) * (static_cast<double>(bias) * rho));
+    // No coordinate is a sum of more terms than there were additions; this is lost despite the compensation.
+    const double lost = (additions_ + 4) * two_u, cancelled = lost * lost * gross_ * 1.01;
+    const double relative = sum_error(dense.terms + n_extended_ + static_cast<double>(bias_.size()));
+    return at_best_scale(norm_by_t(norm2.value(), t(), relative, cancelled), t(), std::move(a), bias_, cancelled);
   }
 
  private:
   std::vector<CompensatedVector> blocks_;
+  std::size_t n_columns_;
   std::vector<std::int64_t> bias_;  // whole numbers, exact
   std::int64_t t_ = 0;
-  double extended_ = 0, gross_ = 0, terms_ = 0;  // gross: sum |n_k| |x_kj|, which bounds what cancels in the blocks
+  CompensatedSum extended_;
+  double n_extended_ = 0, gross_ = 0;  // gross: sum |n_k| |x_kj|, which bounds what cancels in the blocks
+  double additions_ = 0;               // the most that any coordinate can have had
 };
 
 }  // namespace dynmargin

@@ -13,6 +13,7 @@ from .. import _core
 from ..problem.matrix import as_matrix
 from ..problem.problems import JointProblem, Problem, first_foreign, label_text
 from ..problem.statement import counted, describe, difference, labels_text
+from .ball import Ball, ball_from
 from .counts import SparseCounts
 from .html import as_table
 
@@ -88,6 +89,11 @@ class Certificate:
         What was asked: the classes, which of them is positive, the cost of slacks, the augmentation.
     data_digest, rows_digest, witness_digest : int
         Digests of the data, of the data whatever the order of its rows, and of the problem with the two witnesses.
+    ball : Ball or None
+        Contains the weights of the exact optimum, which both witnesses together prove: the classifier's `settled` and
+        `decision_bounds` rest on it. None where nothing is known, as with a free intercept, and in older model files.
+    settled_share : float or None
+        The share of the training rows whose predictions are settled, where it was computed.
     """
 
     margin: float
@@ -101,6 +107,8 @@ class Certificate:
     data_digest: int
     rows_digest: int
     witness_digest: int
+    ball: Ball | None = None
+    settled_share: float | None = None
 
     margin_name: ClassVar[str] = "margin"
 
@@ -144,7 +152,8 @@ class Certificate:
         if self.loss == "hinge":
             bounds = f"hinge objective {self.primal:.6g}, none below {self.dual:.6g}"
         achieved = "achieves" if self.achieved else "does not achieve"
-        return f"{self._which}{bounds}; gap {self.gap:.3g} ({achieved} epsilon={self.epsilon:g})"
+        settled = "" if self.settled_share is None else f"; {settled_text(self.settled_share)}"
+        return f"{self._which}{bounds}; gap {self.gap:.3g} ({achieved} epsilon={self.epsilon:g}){settled}"
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self}>"
@@ -166,6 +175,7 @@ class Certificate:
             "gap proven": f"{self.gap:.3g}",
             "gap asked for": f"{self.epsilon:g}",
             "achieved": "yes" if self.achieved else "no",
+            **({} if self.settled_share is None else {"rows settled": percent(self.settled_share)}),
         }
 
     def verify(
@@ -248,8 +258,13 @@ class Certificate:
             if rows_digest == self.rows_digest:
                 return unproven("other data", "the rows are the same, in another order")
             return unproven("other data", "rows, labels or sample_weight are not those it was made for")
-        margin, upper_bound = _bounds(matrix, problem, self.weights, self.intercept, self.counts, errors=1)
-        if failed := self._failures(margin, upper_bound):
+        margin, upper_bound, ball = _prove(
+            matrix, problem, self.problem, self.weights, self.intercept, self.counts, confirming=True
+        )
+        failed = self._failures(margin, upper_bound)
+        if self.ball is not None and not (ball is not None and self.ball.covers(ball, self.problem.rho)):
+            failed.append("the ball around the optimum is not the one that the witnesses prove")
+        if failed:
             return Verification("not proven", margin, upper_bound, self._which + " and ".join(failed))
         return Verification("proven", margin, upper_bound, self._which + self._claim())
 
@@ -302,7 +317,7 @@ class JointCertificate(Certificate):
         The witness of ``upper_bound``, of shape (n_samples, n_classes).
     problem : JointProblem
         What was asked: the labels, the cost of slacks, the augmentation.
-    margin, upper_bound, directional_margin, epsilon, data_digest, rows_digest, witness_digest
+    margin, upper_bound, directional_margin, epsilon, data_digest, rows_digest, witness_digest, ball, settled_share
         As in `Certificate`.
     """
 
@@ -349,7 +364,9 @@ def certify(
     are packed, and these columns, where all other weights are zero.
     """
     proven = weights if packed is None else packed[0]
-    margin, upper_bound = _bounds(data, core_problem, proven, intercept, counts, errors=3)
+    margin, upper_bound, ball = _prove(data, core_problem, problem, proven, intercept, counts, confirming=False)
+    if ball is not None and packed is not None:
+        ball = replace(ball, centre=_spread_out(ball.centre, packed[1], weights.shape))
     return certificate_type(problem)(
         margin=margin,
         upper_bound=upper_bound,
@@ -362,6 +379,7 @@ def certify(
         data_digest=digests[0],
         rows_digest=digests[1],
         witness_digest=digest_witnesses(problem, weights, intercept, counts, packed=packed),
+        ball=ball,
     )
 
 
@@ -422,19 +440,45 @@ def unproven(verdict: Verdict, detail: str) -> Verification:
     return Verification(verdict, np.nan, np.nan, detail)
 
 
-def _bounds(
+def percent(share: float) -> str:
+    """Write a share, rounded down: 100 % means all."""
+    if share == 1:
+        return "100 %"
+    digits = 1 if share < 0.999 else 3
+    return f"{np.floor(share * 100 * 10**digits) / 10**digits:.{digits}f} %"
+
+
+def settled_text(share: float) -> str:
+    """Say how many training rows are settled."""
+    return f"{percent(share)} of the training rows are provably predicted as by the exact optimum"
+
+
+def _spread_out(values: Vector, columns: NDArray[np.int64], shape: tuple[int, ...]) -> Vector:
+    """Return the values of all columns, given those of the packed ones."""
+    spread = np.zeros(shape)
+    spread[..., columns] = values
+    return spread
+
+
+def _prove(
     data: Any,
-    problem: _core.Problem | _core.JointProblem,
+    core_problem: _core.Problem | _core.JointProblem,
+    problem: Problem,
     weights: Vector,
     intercept: float | Vector,
     counts: SparseCounts,
-    errors: int,
-) -> tuple[float, float]:
-    """Return both bounds, rounded outward by that many error bounds; `data` is a matrix, or its rows as packed."""
-    margin, margin_error = problem.margin_of_weights(data, weights, intercept)
+    *,
+    confirming: bool,
+) -> tuple[float, float, Ball | None]:
+    """Return both bounds and the ball, rounded outward; `data` is a matrix, or its rows as packed.
+
+    What is published is three error bounds outward, what confirms it one.
+    """
+    errors = 1 if confirming else 3
+    (margin, margin_error), (upper_bound, bound_error), *ball = core_problem.prove(
+        data, weights, intercept, counts.indices, counts.data, confirming
+    )
     margin -= errors * margin_error
-    if not problem.hard_margin and np.isfinite(margin):
+    if not core_problem.hard_margin and np.isfinite(margin):
         margin = max(0.0, margin)  # a soft margin is never negative
-    far_from = (margin,) if isinstance(data, _core.PackedRows) else ()
-    upper_bound, bound_error = problem.bound_of_counts(data, counts.indices, counts.data, *far_from)
-    return margin, upper_bound + errors * bound_error
+    return margin, upper_bound + errors * bound_error, ball_from(problem, *ball, weights.shape)

@@ -7,6 +7,7 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from ..certificate.ball import Ball
 from ..certificate.certificate import Certificate, certificate_type
 from ..certificate.counts import SparseCounts
 from ..problem.problems import BinaryProblem, JointProblem, Loss, Problem
@@ -15,6 +16,7 @@ NUMBERS = ("margin", "upper_bound", "directional_margin", "epsilon")
 COSTS = ("C_positive", "C_negative")
 DIGESTS = ("data_digest", "rows_digest", "witness_digest")
 COUNTS = ("count_rows", "count_values", "count_starts")
+BALL = ("ball/centre", "ball/intercept", "ball/radius", "ball/settled_share")  # an optional section
 LARGEST_TOTAL = 2**53  # of the counts of a certificate; the core refuses more
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -90,6 +92,7 @@ def _certificates(
     require(
         bool(starts[0] == 0 and starts[-1] == len(rows) and (starts[:-1] <= starts[1:]).all()), "count_starts are wrong"
     )
+    balls, shares = _balls(arrays, coef, n, joint)
     certificates = []
     for i, problem in enumerate(problems):
         part = slice(int(starts[i]), int(starts[i + 1]))
@@ -104,9 +107,34 @@ def _certificates(
                 intercept=intercept if joint else float(intercept[i]),
                 counts=counts,
                 problem=problem,
+                ball=balls[i],
+                settled_share=shares[i],
             )
         )
     return tuple(certificates)
+
+
+def _balls(
+    arrays: Arrays, coef: NDArray[np.float64], n: int, joint: bool
+) -> tuple[list[Ball | None], list[float | None]]:
+    """Return the ball of each certificate and its share of settled rows, None where there is none."""
+    if "ball/radius" not in arrays:
+        return [None] * n, [None] * n
+    centre, intercept, radius, shares = (arrays[name] for name in BALL)
+    fits = centre.shape == coef.shape and intercept.shape == (len(coef),) and radius.shape == shares.shape == (n,)
+    require(fits and all(arrays[name].dtype == np.float64 for name in BALL), "the balls do not fit the weights")
+    require(bool(np.isfinite(centre).all() and np.isfinite(intercept).all()), "the centre of a ball is not finite")
+    require(bool((radius >= 0).all()), "the radius of a ball is not a length")
+    require(bool(((shares >= 0) & (shares <= 1) | np.isnan(shares)).all()), "a share of rows is none")
+    centre = np.ascontiguousarray(centre)
+    balls = [
+        Ball(centre if joint else centre[i], intercept if joint else float(intercept[i]), float(radius[i]))
+        for i in range(n)
+    ]
+    return (
+        [ball if ball.radius < np.inf else None for ball in balls],
+        [None if np.isnan(share) else float(share) for share in shares],
+    )
 
 
 def _problems(arrays: Arrays, classes: list[Any], joint: bool) -> list[Problem]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..certificate.ball import Settled
 from ..certificate.certificate import Certificate, Verification, problem_text, unproven
 from ..data.archives import contents, name_of
 from ..data.dataset import DataError
@@ -36,6 +37,10 @@ class Predictor:
     @abstractmethod
     def _linear(self, X: Any) -> tuple[Any, NDArray[np.float64], NDArray[np.float64], NDArray[Any]]:
         """Return the rows, checked, and the weights, intercepts and labels."""
+
+    @abstractmethod
+    def _settled(self) -> Settled:
+        """Return what is known of the exact optimum; refuse in words where nothing can be."""
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Return signed scores: the rows times the weights, plus the intercepts.
@@ -68,6 +73,59 @@ class Predictor:
         """
         rows, coef, intercept, classes = self._linear(X)
         return labels_of(scores_of(rows, coef, intercept), classes)
+
+    def settled(self, X: Any) -> NDArray[np.bool_]:
+        """Say which predictions no more training can change.
+
+        The prediction of a row is settled if it is provably that of the exact optimum of the problem that the model was
+        trained on, and `predict` returns it. The certificate proves that. It says nothing about whether a prediction is
+        right: the exact optimum makes mistakes too.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            Any rows, whether the model was trained on them or not.
+
+        Returns
+        -------
+        array of bool of shape (n_samples,)
+            True where the prediction is settled.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from dynmargin import MaxMarginClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> bool(MaxMarginClassifier(epsilon=1e-9).fit(X, y).settled(X).all())
+        True
+        """
+        settled, (rows, *_) = self._settled(), self._linear(X)
+        return settled.of(rows)
+
+    def decision_bounds(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return bounds between which the scores of the exact optimum lie.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            Any rows.
+
+        Returns
+        -------
+        low, high : arrays of shape (n_samples,) or (n_samples, n_classes)
+            In the shape of what `decision_function` returns. For the hard margin they are scores by weights whose
+            smallest score on the training rows is 1; infinite if no margin is proven.
+
+        Examples
+        --------
+        >>> from dynmargin import MaxMarginClassifier
+        >>> X, y = [[0.0, 1.0], [1.0, 0.0]], [0, 1]
+        >>> low, high = MaxMarginClassifier(epsilon=1e-6).fit(X, y).decision_bounds(X)
+        >>> bool((low <= high).all())
+        True
+        """
+        settled, (rows, *_) = self._settled(), self._linear(X)
+        return settled.bounds(rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +196,11 @@ class LinearModel(Predictor):
         X = for_products(X) if hasattr(X, "indptr") else X
         _require_finite(X.data if hasattr(X, "indptr") else X)
         return X, self.coef, self.intercept, self.classes
+
+    def _settled(self) -> Settled:
+        if self.certificates and not self._is_that_of_the_certificates():
+            raise ValueError("the weights or classes are not those of the certificate, so nothing is known of the optimum")
+        return Settled(self.certificates, self.coef, self.intercept)
 
     def labels(self, scores: NDArray[np.float64]) -> NDArray[Any]:
         """Turn scores into labels.

@@ -12,7 +12,10 @@ A joint margin has one certificate for all rows of weights: ``class_costs`` has 
 takes the place of ``C_positive`` and ``C_negative``, and ``count_rows`` holds ``row * n_classes + wrong class``.
 
 What later versions add are sections, entries called ``section/name``. A reader skips the sections that it does not
-know, unless ``needs`` names them: without those the model cannot be used.
+know, unless ``needs`` names them: without those the model cannot be used. One is known, and no model needs it: ``ball``
+has where the exact optimum is, ``ball/centre`` and ``ball/intercept`` in the shapes of ``coef`` and ``intercept``, and
+one ``ball/radius`` per certificate, infinite where nothing is known. ``ball/settled_share`` is the share of the
+training rows that are settled, NaN where it was not computed.
 
 Formats 1 and 2 (joint margins) have no ``needs``, ``joint`` and ``manifest``, and their ``witness_digest`` does not
 cover the classes.
@@ -33,15 +36,15 @@ from ..data.atomic import atomic_write
 from ..data.dataset import DataError
 from ..data.npz import digest_of, read_arrays, write_arrays
 from ..problem.statement import labels_text
-from .fields import COSTS, COUNTS, DIGESTS, NUMBERS, Arrays, fields_of, json_object, require, scalar
+from .fields import BALL, COSTS, COUNTS, DIGESTS, NUMBERS, Arrays, fields_of, json_object, require, scalar
 
 FORMAT, VERSION, JOINT_VERSION = "dynmargin model", 3, 2
-SECTIONS: frozenset[str] = frozenset()  # those that this version knows
+SECTIONS = frozenset({"ball"})  # those that this version knows
 
 _ENTRIES = {
     *("format", "version", "needs", "manifest", "classes", "coef", "intercept", "bias", "joint", "rho", "class_costs"),
     *("loss", "free_bias", "n_rows", "parameters", "feature_names", "first_index"),
-    *(*NUMBERS, *COSTS, *DIGESTS, *COUNTS),
+    *(*NUMBERS, *COSTS, *DIGESTS, *COUNTS, *BALL),
 }
 _MISFITS = (KeyError, ValueError, TypeError, OverflowError)  # what entries that do not fit together raise
 
@@ -100,6 +103,7 @@ def write(
         entries["feature_names"] = feature_names.astype(np.str_)
     if first_index is not None:
         entries["first_index"] = first_index
+    entries |= _balls(certificates)
     arrays = {name: np.asanyarray(entry) for name, entry in entries.items()}
     try:
         fields_of(arrays, joint)
@@ -109,6 +113,17 @@ def write(
     manifest = {name: digest_of(array) for name, array in arrays.items()}
     with atomic_write(path) as file:
         write_arrays(file, {**arrays, "manifest": np.array(json.dumps(manifest))})
+
+
+def _balls(certificates: Sequence[Certificate]) -> dict[str, NDArray[np.float64]]:
+    """Return the section of where the optimum is, if anything is known of it."""
+    if not any(certificate.ball for certificate in certificates):
+        return {}
+    centres = [one.weights if one.ball is None else one.ball.centre for one in certificates]
+    intercepts = [one.intercept if one.ball is None else one.ball.intercept for one in certificates]
+    radii = [np.inf if one.ball is None else one.ball.radius for one in certificates]
+    shares = [np.nan if one.settled_share is None else one.settled_share for one in certificates]
+    return dict(zip(BALL, (np.vstack(centres), np.hstack(intercepts), np.array(radii), np.array(shares)), strict=True))
 
 
 def parse(content: NDArray[np.uint8], name: str) -> dict[str, Any]:

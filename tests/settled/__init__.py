@@ -1,0 +1,1 @@
+"""Settled predictions against the exact optimum of small problems, in rational arithmetic."""
