@@ -20,7 +20,9 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
+from .. import _core
 from ..algorithms.registry import ALGORITHMS
+from ..certificate.ball import Settled
 from ..certificate.certificate import Certificate
 from ..certificate.html import as_table
 from ..model.linear_model import LinearModel, Predictor
@@ -35,9 +37,10 @@ from ..problem.problems import (
     state_problems,
 )
 from ..training.checkpoint import Checkpoint
-from ..training.fit import Fit, fit
+from ..training.fit import Fit, Train, fit
 from ..training.request import LARGEST_COUNT, Request
 from ..training.result import Check, Result, StopReason
+from ..training.settling import fit_until_settled
 from .callbacks import CallbackSupportMixin
 from .parameters import Parametrised, parameter, words
 from .watch import Watch, visible_checks
@@ -164,7 +167,7 @@ class MarginClassifier(Fitted, Predictor, CallbackSupportMixin, ClassifierMixin,
     history_ : list of Check
         Time, passes, updates, margin and upper bound at each check.
     stop_reason_ : str
-        Why the training ended: "certificate", "converged", "own_rule" (the algorithm's own rule was satisfied
+        Why the training ended: "certificate", "predictions" (enough of them are settled), "converged", "own_rule" (the algorithm's own rule was satisfied
         before ``epsilon`` was proven), "inseparable", "infeasible", "stalled", "max_updates", "max_time",
         "interrupted" or "callback".
     support_ : array of int
@@ -213,25 +216,56 @@ class MarginClassifier(Fitted, Predictor, CallbackSupportMixin, ClassifierMixin,
         self
             The fitted classifier.
         """
+        return self._fit(X, y, sample_weight)
+
+    def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None, settle_on: Any = None) -> Self:
         started = time.perf_counter()
         given = {"X": X, "y": y, "metadata": None if sample_weight is None else {"sample_weight": sample_weight}}
         X, y, classes, weight = self._validated(X, y, sample_weight)
         problems = self._problems(classes, y, weight)
         request, watch = self._request(started), None
+        fit_problems = self._fitting(X, y, weight, problems, request, settle_on)
         train = self._train if request.checkpoint is None else request.checkpoint.around(self._train)
         if not self.verbose and not getattr(self, "_skl_callbacks", ()):
-            fitted = fit(as_matrix(X), y, weight, problems, request, train)
+            fitted = fit_problems(request, train)
         else:
             watch = Watch(self, len(problems), classes, given)
             request = replace(request, watch=watch.see)
             labels = [str(label) for label in classes] if len(problems) > 1 else []
             with visible_checks(self.verbose, request.epsilon, labels) as watch.bar:
-                fitted = fit(as_matrix(X), y, weight, problems, request, watch.around(train))
+                fitted = fit_problems(request, watch.around(train))
         self.classes_ = classes
         self._publish(fitted, problems, y, weight)
         if watch is not None:
             watch.finish()
         return self
+
+    def _fitting(
+        self,
+        X: Any,
+        y: NDArray[Any],
+        weight: Weights | None,
+        problems: Sequence[Problem],
+        request: Request,
+        settle_on: Any,
+    ) -> Callable[[Request, Train], Fit]:
+        """Return how to train on the problems: to a proven gap, or until rows are settled."""
+        matrix = as_matrix(X)
+        if request.stop != "predictions":
+            if settle_on is not None:
+                raise ValueError("settle_on names the rows that are to be settled; it needs stop='predictions'")
+            return lambda asked, train: fit(matrix, y, weight, problems, asked, train)
+        if settle_on is not None:
+            rows = self._rows(settle_on, reset=False)
+        else:
+            rows = X if weight is None else X[weight != 0]
+        packed = _core.pack(matrix)
+
+        def to_gap(asked: Request, train: Train) -> Fit:
+            return fit(matrix, y, weight, problems, asked, train, packed)
+
+        share = float(getattr(self, "settle", 1.0))
+        return lambda asked, train: fit_until_settled(to_gap, asked, train, rows, share)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to one file, as a whole or not at all; `dynmargin.load` reads it.
@@ -312,6 +346,12 @@ class MarginClassifier(Fitted, Predictor, CallbackSupportMixin, ClassifierMixin,
         X = self._rows(X, reset=False)
         return for_products(X) if hasattr(X, "indptr") else X, self.coef_, self.intercept_, self.classes_
 
+    def _settled(self) -> Settled:
+        check_is_fitted(self)
+        if not all(isinstance(certificate, Certificate) for certificate in self.certificates_):
+            raise ValueError("after partial_fit nothing is proven about the exact optimum yet; call certify(X, y) first")
+        return Settled(self.certificates_, self.coef_, self.intercept_)
+
     def _rows(self, X: Any, *y: Any, **options: Any) -> Any:
         """Let scikit-learn check rows, and labels if there are any."""
         require_sound(X)
@@ -366,6 +406,8 @@ class MarginClassifier(Fitted, Predictor, CallbackSupportMixin, ClassifierMixin,
             return None
         if getattr(self, "warm_start", False):
             raise ValueError("a checkpoint does not hold what warm_start=True begins with; use one of the two")
+        if getattr(self, "stop", "certificate") == "predictions":
+            raise ValueError("a checkpoint belongs to one epsilon, and stop='predictions' has many; use one of the two")
         deciding = {name: value for name, value in self.get_params(deep=False).items() if name not in NOT_DECIDING}
         return Checkpoint(self.checkpoint, float(self.checkpoint_every), {"estimator": type(self).__name__, **deciding})
 

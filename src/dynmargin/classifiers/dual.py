@@ -3,7 +3,18 @@
 from typing import Literal
 
 from .base import MarginClassifier, Proven
-from .parameters import Cost, Intercept, Losses, MarginFloor, OwnRule, option, parameter, words
+from .parameters import (
+    Cost,
+    Intercept,
+    Losses,
+    MarginFloor,
+    OwnRule,
+    OwnRuleOrSettledRows,
+    option,
+    parameter,
+    words,
+)
+from .settling import SettlingClassifier
 
 
 class DualFamily(Proven, OwnRule, MarginFloor, Cost, MarginClassifier):
@@ -19,7 +30,7 @@ class DualFamily(Proven, OwnRule, MarginFloor, Cost, MarginClassifier):
     """
 
 
-class DCDClassifier(Losses, Intercept, DualFamily):
+class DCDClassifier(OwnRuleOrSettledRows, Losses, Intercept, DualFamily, SettlingClassifier):
     """Maximum-margin linear classifier by dual coordinate descent, LIBLINEAR's algorithm, with a certificate.
 
     It solves the problem of ``LinearSVC(loss="squared_hinge", penalty="l2")``, as `PDMClassifier` does, or with

@@ -13,7 +13,8 @@ from ..training.fit import Fit
 from ..training.request import Request
 from ..training.result import Result
 from .base import MarginClassifier, Proven
-from .parameters import Cost, Intercept, Losses, MarginFloor, parameter, words
+from .parameters import Cost, Intercept, Losses, MarginFloor, StopBySettledRows, parameter, words
+from .settling import SettlingClassifier
 
 
 class Chosen:
@@ -68,7 +69,7 @@ class FrontDoor(Proven, Chosen, Losses, MarginFloor, Intercept, MarginClassifier
         super()._publish(fitted, problems, y, sample_weight)
 
 
-class MaxMarginClassifier(Cost, FrontDoor):
+class MaxMarginClassifier(StopBySettledRows, Cost, FrontDoor, SettlingClassifier):
     """Maximum-margin linear classifier by the algorithm that suits the data, with a certificate.
 
     Examples

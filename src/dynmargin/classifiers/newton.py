@@ -1,10 +1,11 @@
 """Newton's method."""
 
-from .base import MarginClassifier, Proven
-from .parameters import Cost, Intercept
+from .base import Proven
+from .parameters import Cost, Intercept, StopBySettledRows
+from .settling import SettlingClassifier
 
 
-class NewtonClassifier(Proven, Intercept, Cost, MarginClassifier):
+class NewtonClassifier(Proven, Intercept, Cost, StopBySettledRows, SettlingClassifier):
     """Maximum-margin linear classifier by Newton's method on LinearSVC's objective, with the same certificate.
 
     Not a perceptron and not in the paper. It takes about ten passes to a gap of 1 % and few more to 1e-9, whatever the

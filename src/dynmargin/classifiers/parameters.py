@@ -158,6 +158,47 @@ class OwnRule(Parametrised):
     max_updates: int | None = parameter(default=None, within=[Interval(Integral, 1, None, closed="left"), None])
 
 
+class SettledShare(Parametrised):
+    """How many predictions are to be settled.
+
+    Parameters
+    ----------
+    settle : float in (0, 1], default=0.999
+        With ``stop="predictions"``: the share of the rows whose predictions must be settled.
+    """
+
+    settle: float = parameter(default=0.999, within=[Interval(Real, 0, 1, closed="right")])
+
+
+class StopBySettledRows(SettledShare):
+    """Training until predictions are settled, for algorithms that have no rule of their own to stop by.
+
+    Parameters
+    ----------
+    stop : {"certificate", "predictions"}, default="certificate"
+        Stop as soon as ``epsilon`` is proven, or when the predictions of a share ``settle`` of the rows are settled,
+        whatever gap that takes: no more training changes them. The rows are the training rows, or those of
+        ``fit(X, y, settle_on=Z)``.
+    """
+
+    stop: Stop = parameter(default="certificate", within=[words("certificate", "predictions")])
+
+
+class OwnRuleOrSettledRows(SettledShare, OwnRule):
+    """Training until predictions are settled, for algorithms that also have a rule of their own.
+
+    Parameters
+    ----------
+    stop : {"certificate", "convergence", "predictions"}, default="certificate"
+        Stop as soon as ``epsilon`` is proven, or when the algorithm's own rule is satisfied (for PDM, as in the paper,
+        when a full pass finds no pattern misclassified), or when the predictions of a share ``settle`` of the rows are
+        settled, whatever gap that takes: no more training changes them. The rows are the training rows, or those of
+        ``fit(X, y, settle_on=Z)``.
+    """
+
+    stop: Stop = parameter(default="certificate", within=[words("certificate", "convergence", "predictions")])
+
+
 class Order(Parametrised):
     """The order in which patterns are presented.
 

@@ -10,11 +10,12 @@ from ..problem.problems import Problem, Weights
 from ..training.fit import Fit
 from .base import Proven
 from .online import OnlineClassifier
-from .parameters import option
+from .parameters import OwnRuleOrSettledRows, option
 from .perceptrons import PerceptronFamily
+from .settling import SettlingClassifier
 
 
-class PDMClassifier(OnlineClassifier):
+class PDMClassifier(OwnRuleOrSettledRows, OnlineClassifier, SettlingClassifier):
     """Maximum-margin linear classifier by the perceptron with dynamic margin, with a proof of how good it is.
 
     It solves the problem of ``LinearSVC(loss="squared_hinge", penalty="l2")`` with the same ``C`` and the same
@@ -31,7 +32,7 @@ class PDMClassifier(OnlineClassifier):
     certificates_ : list of Certificate, JointCertificate or OnlineCertificate
         One per class, or a single one for two classes or all at once.
     stop_reason_ : str
-        Why the training ended: "certificate", "converged", "inseparable", "stalled", "max_updates", "max_time",
+        Why the training ended: "certificate", "predictions", "converged", "inseparable", "stalled", "max_updates", "max_time",
         "interrupted" or "callback"; "online" after `partial_fit`.
     support_ : array of int
         The rows with a count. Not after `partial_fit`, like the next one.

@@ -47,6 +47,14 @@ at_least_one = number(int, lambda value: value >= 1, "less than 1")
 several = number(int, lambda value: value >= 2, "less than 2")
 
 
+def share(text: str) -> float:
+    """Read a share of all rows, as in 99.9% or 0.999."""
+    value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    if not 0 < value <= 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a share of the rows, such as 99.9%")
+    return value
+
+
 def names(text: str) -> list[str]:
     """Split names at the commas between them."""
     return [name.strip() for name in text.split(",") if name.strip()]

@@ -1,7 +1,8 @@
-"""dynmargin predict: labels or scores for the rows of a file, and the accuracy if it has labels.
+"""dynmargin predict: labels or scores for the rows of a file, which labels are settled, and the accuracy.
 
 for example:
   dynmargin predict a9a.t.xz a9a.npz labels.txt
+  dynmargin predict a9a.t.xz a9a.npz labels.txt --settled
 
 Without OUT only the accuracy is printed, or the labels if the data have none to compare with.
 exit codes: 0 done, 3 failed
@@ -21,7 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="what train or convert wrote; - for standard input")
     parser.add_argument("out", metavar="OUT", nargs="?", help="one label per line; - for standard output")
     parser.add_argument("--scores", action="store_true", help="write scores after each label, below a line of names")
-    parser.add_argument("-q", "--quiet", action="store_true", help="do not print the accuracy")
+    settled = "write after each label whether it is settled (yes or no: no more training changes it), and count these"
+    parser.add_argument("--settled", action="store_true", help=settled)
+    parser.add_argument("-q", "--quiet", action="store_true", help="print neither the accuracy nor the count")
     parser.set_defaults(run=run, optional="out")
 
 
@@ -29,6 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Read model and data, write predictions, print the accuracy."""
     import numpy as np
 
+    from ..certificate.certificate import percent
     from ..data.atomic import atomic_write, require_other_file
     from ..data.dataset import Csr
     from ..data.libsvm import label_text
@@ -48,16 +52,24 @@ def run(arguments: argparse.Namespace) -> int:
         X = X.with_columns(model.n_features)
     scores = model.decision_function(X)
     labels = labels_of(scores, model.classes)
+    settled = model.settled(X) if arguments.settled else None
     out = arguments.out or ("-" if y is None else None)
     if out is not None:
-        lines = [label_text(label) for label in labels.tolist()]
+        names, lines = ["label"], [label_text(label) for label in labels.tolist()]
+        if settled is not None:
+            names.append("settled")
+            lines = [f"{line} {'yes' if sure else 'no'}" for line, sure in zip(lines, settled, strict=True)]
         if arguments.scores:
-            named = model.classes[1:] if scores.ndim == 1 else model.classes
+            names += [label_text(label) for label in (model.classes[1:] if scores.ndim == 1 else model.classes)]
             columns = scores.reshape(len(labels), -1).tolist()
-            lines = [f"{label} {' '.join(map(repr, row))}" for label, row in zip(lines, columns, strict=True)]
-            lines.insert(0, " ".join(["label", *(label_text(label) for label in named)]))
+            lines = [f"{line} {' '.join(map(repr, row))}" for line, row in zip(lines, columns, strict=True)]
+        if len(names) > 1:
+            lines.insert(0, " ".join(names))
         with atomic_write(out) as file:
             file.write("".join(f"{line}\n" for line in lines).encode())
+    if settled is not None and not arguments.quiet:
+        count = f"{percent(float(settled.mean()))} of the predictions are settled ({settled.sum()}/{len(settled)})"
+        print(count, file=sys.stderr if out == "-" else sys.stdout)
     if y is not None and not arguments.quiet:
         right = int((labels == y).sum())
         if np.isin(y, model.classes).any():

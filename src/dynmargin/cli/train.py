@@ -2,9 +2,10 @@
 
 for example:
   dynmargin train a9a.xz a9a.npz --epsilon 0.001
+  dynmargin train a9a.xz a9a.npz --until-settled 99.9%
 
 -c, -B, -wLABEL, -v and -q mean what they mean in LIBLINEAR.
-exit codes: 0 epsilon is proven, 1 it is not (the model is still written), 3 failed
+exit codes: 0 what was asked for is proven, 1 it is not (the model is still written), 3 failed
 """
 
 import argparse
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..algorithms.registry import NAMES, find
 from . import options, search
-from .options import DATA_HELP, DONE, NOT_PROVEN, finite, notice, positive, several
+from .options import DATA_HELP, DONE, NOT_PROVEN, finite, notice, positive, several, share
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from ..path.error_curve import ErrorCurve
     from ..problem.problems import Problem
     from ..training.checkpoint import Checkpoint
+    from ..training.fit import Fit, Train
+    from ..training.request import Request
 
 
 OPTIONS = (options.FITTING, options.WEIGHTS, options.READING, options.LABEL)
@@ -42,6 +45,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-wLABEL", metavar="WEIGHT", dest="_", help="multiply C for the class LABEL, as in -w-1 5")
     several_classes = "several classes: each against the rest (ovr, the default), or all at once (joint)"
     add("--multi-class", choices=("ovr", "joint"), default="ovr", help=several_classes)
+    until = "train until the predictions of that share of the rows are settled: no more training changes them"
+    add("--until-settled", type=share, metavar="SHARE", help=f"{until}, as in 99.9%%")
     add("-v", "--validate", type=several, metavar="K", help="cross-validate with K folds; no model is written")
     search.add_arguments(parser)
     add("--checkpoint", metavar="FILE", help="keep snapshots there, and continue from them if the file exists")
@@ -81,6 +86,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise ValueError(f"--multi-class joint needs one of {', '.join(able)}, not {arguments.algorithm}")
     if arguments.tolerance is not None:
         notice(f"-e {arguments.tolerance} is ignored: the certificate decides when to stop; --epsilon says how close")
+    if arguments.until_settled is not None:
+        require_settling(arguments)
     if arguments.search_C:
         search.require_searchable(arguments)
     elif arguments.validate:
@@ -92,6 +99,17 @@ def run(arguments: argparse.Namespace) -> int:
     require_other_file(arguments.model, arguments.data, arguments.weights)
     training = Training(arguments)
     return training.search() if arguments.search_C else training.fit()
+
+
+def require_settling(arguments: argparse.Namespace) -> None:
+    """Refuse what does not go together with --until-settled."""
+    from ..certificate.ball import FREE_INTERCEPT
+
+    if NAMES[arguments.algorithm][0].free_bias:
+        raise ValueError(f"--until-settled does not go with {arguments.algorithm}: {FREE_INTERCEPT}")
+    for option, given in {"--validate": arguments.validate, "--checkpoint": arguments.checkpoint}.items():
+        if given:
+            raise ValueError(f"--until-settled and {option} exclude each other")
 
 
 def default_model(data: str) -> str:
@@ -240,14 +258,30 @@ class Training:
         self.arguments.C = self.curve.C
         return self.fit()
 
+    def fitted(self, problems: "list[Problem]") -> "Fit":
+        """Train on the problems, and count the rows that are settled."""
+        from ..certificate.ball import Settled
+        from ..training.fit import fit
+        from ..training.settling import fit_until_settled, with_share
+
+        def to_gap(request: "Request", train: "Train") -> "Fit":
+            return fit(self.matrix, self.y, self.weights, problems, request, train, self.rows)
+
+        X = self.dataset.X if self.weights is None else self.dataset.X[self.weights.nonzero()[0]]
+        if self.arguments.until_settled is not None:
+            return fit_until_settled(to_gap, self.request, self.train, X, self.arguments.until_settled)
+        found = to_gap(self.request, self.train)
+        if problems[0].free_bias:
+            return found
+        return with_share(found, float(Settled(found.certificates, found.coef, found.intercept).of(X).mean()))
+
     def fit(self) -> int:
         """Train, write the model, and print what is proven."""
         from ..model import model_file
-        from ..training.fit import fit
 
         asked, dataset, problems = self.arguments, self.dataset, self.problems(self.classes)
         with self.live(problems):
-            fitted = fit(self.matrix, self.y, self.weights, problems, self.request, self.train, self.rows)
+            fitted = self.fitted(problems)
         seconds = time.perf_counter() - self.request.started
         if fitted.shortfall:
             notice(fitted.shortfall)

@@ -5,6 +5,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ..certificate.ball import Settled
 from ..certificate.certificate import Certificate
 from .fitted import axes_for, before_last_step, last_step, problem_of, title_of
 
@@ -32,7 +33,8 @@ def margins_of_rows(certificate: Certificate, X: Any, y: Any) -> Values:
 class MarginDisplay:
     """A histogram of the margins of rows, with the margin that is certified; use `from_estimator` to make one.
 
-    Rows to the left of the certified margin rely on slacks; those below zero are misclassified.
+    Rows to the left of the certified margin rely on slacks; those below zero are misclassified. Open rows are shaded:
+    more training may still change their predictions.
 
     Parameters
     ----------
@@ -42,6 +44,8 @@ class MarginDisplay:
         What is proven.
     name : str, default=""
         The title.
+    open_rows : array of bool of shape (n_samples,), optional
+        The rows whose predictions are not settled; None where that is not known.
 
     Attributes
     ----------
@@ -49,6 +53,8 @@ class MarginDisplay:
         What was drawn on.
     margin_line_, bound_line_ : matplotlib lines
         The certified margin and the upper bound.
+    open_area_ : matplotlib collection
+        The open rows, where they are known.
 
     Examples
     --------
@@ -61,10 +67,17 @@ class MarginDisplay:
     True
     """
 
-    def __init__(self, margins: Values, certificate: Certificate, name: str = "") -> None:
+    def __init__(
+        self,
+        margins: Values,
+        certificate: Certificate,
+        name: str = "",
+        open_rows: NDArray[np.bool_] | None = None,
+    ) -> None:
         self.margins = margins
         self.certificate = certificate
         self.name = name
+        self.open_rows = open_rows
 
     @classmethod
     def from_estimator(
@@ -98,7 +111,11 @@ class MarginDisplay:
         if not isinstance(certificate, Certificate):
             raise ValueError("no margin is proven after partial_fit; call certify(X, y) or fit(X, y) first")
         margins = margins_of_rows(certificate, rows, np.ravel(y))
-        return cls(margins, certificate, title_of(classifier, certificate)).plot(ax, **kwargs)
+        open_rows = None
+        if not certificate.problem.free_bias:
+            own = np.atleast_2d(certificate.weights), np.atleast_1d(certificate.intercept)
+            open_rows = ~Settled([certificate], *own).of(rows)
+        return cls(margins, certificate, title_of(classifier, certificate), open_rows).plot(ax, **kwargs)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw.
@@ -118,7 +135,12 @@ class MarginDisplay:
         self.ax_ = ax = axes_for(ax)
         self.figure_ = ax.figure
         margin, upper_bound = self.certificate.margin, self.certificate.upper_bound
-        ax.hist(self.margins, **{"bins": 50, "color": "0.7", **kwargs})
+        _, edges, _ = ax.hist(self.margins, **{"bins": 50, "color": "0.7", **kwargs})
+        if self.open_rows is not None:
+            open_counts, _ = np.histogram(self.margins[self.open_rows], edges)
+            label = f"open, more training may change them: {self.open_rows.mean():.2%}"
+            heights = np.append(open_counts, 0)
+            self.open_area_ = ax.fill_between(edges, heights, step="post", color="tab:orange", alpha=0.7, label=label)
         ax.axvline(0.0, color="black", linewidth=1)
         self.margin_line_ = ax.axvline(margin, color="tab:blue", label=f"margin proven: {margin:.4g}")
         bound = f"no classifier has more than {upper_bound:.4g}"

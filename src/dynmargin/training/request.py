@@ -15,7 +15,7 @@ from .schedule import Schedule
 
 LARGEST_COUNT = 2**53  # counts stay integers that a double holds exactly
 
-Stop = Literal["certificate", "convergence"]
+Stop = Literal["certificate", "convergence", "predictions"]
 Watch = Callable[[Check, Callable[[], Certificate]], bool]  # sees every check; True to stop
 
 logger = logging.getLogger("dynmargin")
@@ -29,8 +29,9 @@ class Request:
     ----------
     epsilon : float
         The gap to be proven.
-    stop : {"certificate", "convergence"}
-        Whether the proof or the algorithm's own rule ends a run.
+    stop : {"certificate", "convergence", "predictions"}
+        Whether the proof, the algorithm's own rule or the number of settled rows ends a fit. To a run, the last is a
+        proof of one gap after the other (`settling`).
     schedule : str or Schedule
         The order of presentation.
     seed : int

@@ -8,6 +8,7 @@ from ..certificate.certificate import Certificate
 
 StopReason = Literal[
     "certificate",
+    "predictions",
     "converged",
     "own_rule",
     "inseparable",
@@ -20,7 +21,7 @@ StopReason = Literal[
     "online",  # no run at all: the rows were presented once
 ]
 
-AS_ASKED = ("converged", "own_rule", "callback")  # ends that need no comment, whatever was proven
+AS_ASKED = ("predictions", "converged", "own_rule", "callback")  # ends that need no comment, whatever was proven
 
 UNFINISHED = ("max_time", "interrupted", "callback")  # a run that ended like this continues from its checkpoint
 

@@ -1,0 +1,134 @@
+"""Training until predictions are settled, whatever gap that takes.
+
+A fit is asked for a gap; then the rows that are settled are counted. If they are too few, the same runs continue to a
+smaller gap. The radius of the ball around the optimum falls like the square root of the gap, so the rows themselves
+tell how small it has to be.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..certificate.ball import Settled
+from ..certificate.certificate import percent
+from ..problem.packed import PackedProblem
+from .checkpoint import Stage
+from .fit import Fit, Train
+from .request import Request
+from .result import Result
+
+# The centre moves too while the radius shrinks, so the next gap is a little less than what the rows tell, and at least
+# this much less than the last one.
+SHRINKAGE, LEAST_STEP = 0.7, 0.25
+SMALLEST_GAP = 1e-14  # what doubles can prove; below, a run ends where rounding ends it
+
+
+@dataclass(frozen=True)
+class SettledFit(Fit):
+    """A fit that was to settle rows.
+
+    Attributes
+    ----------
+    asked, share : float
+        The share of the rows that was to be settled, and the one that is.
+    """
+
+    asked: float = 1.0
+    share: float = 0.0
+
+    @property
+    def achieved(self) -> bool:
+        """Whether enough rows are settled."""
+        return self.share >= self.asked
+
+    @property
+    def shortfall(self) -> str | None:
+        """What a user should know if too few rows are settled."""
+        if self.achieved:
+            return None
+        reason = _WHY.get(self.worst.stop_reason, f"the training ended ({self.worst.stop_reason})")
+        gap = max(certificate.gap for certificate in self.certificates)
+        return (
+            f"{percent(self.share)} of the rows are settled, not {percent(self.asked)}: {reason} at a proven gap of "
+            f"{gap:.3g}. To settle more, give it more time, scale the features, use a smaller C, or ask for fewer rows."
+        )
+
+
+_WHY = {
+    "stalled": "rounding leaves no room for a smaller gap, or the bounds hardly move any more,",
+    "max_time": "max_time is reached",
+    "max_updates": "max_updates is reached",
+    "interrupted": "interrupted",
+    "inseparable": "the classes are not separable, or barely,",
+    "certificate": "no smaller gap can be proven",
+}
+
+
+class Continuation:
+    """The state in which a run was left, kept in memory: the next request continues from there."""
+
+    def __init__(self) -> None:
+        self.stage: Stage | None = None
+
+    def begin(self, run: Any) -> Result | None:
+        """Continue where the run was left, with the gap that is asked for now."""
+        if self.stage is not None:
+            run.trainer.restore(self.stage.state)
+            trend = {**self.stage.numbers["trend"], "epsilon": run.request.epsilon, "checks": 0}
+            run.restore({**self.stage.numbers, "trend": trend})
+        return None
+
+    def keep(self, run: Any) -> None:
+        """Do nothing: what matters is the end of the run."""
+
+    def take(self, run: Any, result: Result | None = None) -> None:
+        """Remember the state in which the run ended."""
+        if result is None:
+            self.stage = Stage(run.trainer.snapshot(), run.numbers())
+
+
+def fit_until_settled(
+    fit: Callable[[Request, Train], Fit], request: Request, train: Train, rows: Any, share: float
+) -> SettledFit:
+    """Train until that share of rows is settled, or a limit is met.
+
+    `fit` trains on all problems for a request; it is called for one gap after the other, and continues.
+    """
+    left_at: dict[int, Continuation] = {}
+
+    def continued(problem: PackedProblem, asked: Request) -> Result:
+        return train(problem, replace(asked, snapshots=left_at.setdefault(problem.index, Continuation())))
+
+    gap = request.epsilon
+    while True:
+        fitted = fit(replace(request, stop="certificate", epsilon=gap), continued)
+        known = Settled(fitted.certificates, fitted.coef, fitted.intercept)
+        found = float(known.of(rows).mean())
+        over = any(result.stop_reason != "certificate" for result in fitted.results)
+        if found >= share or over or gap <= SMALLEST_GAP:
+            return SettledFit([_as_asked(result, request, found, share) for result in fitted.results], share, found)
+        gap = max(SMALLEST_GAP, next_gap(known, rows, share, gap, fitted))
+
+
+def next_gap(known: Settled, rows: Any, share: float, gap: float, fitted: Fit) -> float:
+    """Return the gap to ask for next: so small that the rows that have to be settled will be, if they stay in place."""
+    ratios = np.sort(known.ratios(rows))
+    needed = ratios[len(ratios) - math.ceil(share * len(ratios))]
+    reached = min(gap, max(certificate.gap for certificate in fitted.certificates))
+    return float(max(0.0, reached) * min(LEAST_STEP, (SHRINKAGE * needed) ** 2))
+
+
+def with_share(fitted: Fit, share: float) -> Fit:
+    """Return a fit whose certificates say which share of the training rows is settled."""
+    return Fit(
+        [replace(result, certificate=replace(result.certificate, settled_share=share)) for result in fitted.results]
+    )
+
+
+def _as_asked(result: Result, request: Request, found: float, share: float) -> Result:
+    """Return a result as the user asked for it: settled rows are the reason to stop, epsilon is what was asked."""
+    certificate = replace(result.certificate, epsilon=request.epsilon, settled_share=found)
+    return replace(result, certificate=certificate, stop_reason="predictions" if found >= share else result.stop_reason)
