@@ -1,9 +1,9 @@
 """``python -m tests.mutate_proofs``: drop each term of the proofs and see whether a test notices.
 
 All mutants are compiled at once, each behind a switch that an environment variable sets, in a copy of the sources: one
-build, then one run of `test_proof_terms`, `test_oracle` and `test_settled` for each. Needs what an editable install needs
-(scikit-build-core, nanobind) and fork, and some ten minutes. Exit code 1 if a mutant survives that is not known to be
-covered, or the other way round.
+build, then one run of `test_proof_terms`, `test_oracle` and `test_settled` for each. Needs what an editable install
+needs (scikit-build-core, nanobind) and fork, and some twenty minutes. Exit code 1 if a mutant survives that is not
+known to be covered, or the other way round.
 """
 
 import contextlib
@@ -89,7 +89,9 @@ MUTATIONS = [
     Mutation(TWO, "double score = b, size = «std::abs(b)»;", "0.0", "the intercept is a term too"),
     Mutation(TWO, "sum.size;\n    «terms += sum.terms»;", "terms += 0", "packed rows: one rounding per term"),
     Mutation(TWO, "«size += sum.size»;", "size += 0", "packed rows: how much is added up"),
-    Mutation(ANALYSIS, "const double roundings = «static_cast<double>(terms + 4) * two_u»;", "0.0", "compensated scores"),
+    Mutation(
+        ANALYSIS, "const double roundings = «static_cast<double>(terms + 4) * two_u»;", "0.0", "compensated scores"
+    ),
     Mutation(TWO, "error = lost + «two_u * std::abs(value)»;", "0.0", "a compensated score is rounded"),
     Mutation(TWO, "slack, «lost» + 2 * two_u", "0.0", "a compensated slack"),
     Mutation(
@@ -151,7 +153,9 @@ MUTATIONS = [
     # The quick bound.
     Mutation(TWO, "cancelled = «(n_counts + 4)» * two_u * gross", "0.0", "one rounding per count"),
     Mutation(TWO, "* two_u * «gross» * 1.01;", "0.0", "how much was added up"),
-    Mutation(TWO, "if (!(«bound.error <= negligible * (bound.value - margin)»)) return", "true", "it has to be negligible"),
+    Mutation(
+        TWO, "if (!(«bound.error <= negligible * (bound.value - margin)»)) return", "true", "it has to be negligible"
+    ),
     # The ball.
     Mutation(BALL, "gap_error = «(objective(least) - P)» +", "0.0", "the objective may be larger"),
     Mutation(BALL, "+ «(D - objective(bound.value + bound.error))» +", "0.0", "the dual value may be smaller"),

@@ -408,8 +408,8 @@ def test_bounds_that_are_not_finite_prove_nothing(trained, monkeypatch):
         (certificate.margin, certificate.margin / 2),  # which would contradict each other
     ):
         with monkeypatch.context() as patched:
-            patched.setattr(certificates, "_bounds", lambda *_, found=(margin, upper_bound), **__: found)
-            assert certificate.verify(X, y).verdict == "not proven"
+            patched.setattr(certificates, "_prove", lambda *_, found=(margin, upper_bound, None), **__: found)
+            assert replace(certificate, ball=None).verify(X, y).verdict == "not proven"
     assert replace(certificate, margin=np.inf).gap == np.inf
     assert replace(certificate, margin=np.nan).gap == np.inf
     assert replace(certificate, upper_bound=np.nan).gap == np.inf

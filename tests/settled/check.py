@@ -15,13 +15,14 @@ from fractions import Fraction
 
 import numpy as np
 import scipy.sparse as sp
-from settled.optimum import exact_optimum
 
 from dynmargin import DCDClassifier, MaxMarginClassifier, NewtonClassifier, PDMClassifier, SparseCounts
 from dynmargin.certificate.certificate import certify
 from dynmargin.model.linear_model import LinearModel
 from dynmargin.problem.matrix import as_matrix
 from dynmargin.problem.problems import state_problems
+
+from .optimum import exact_optimum
 
 KINDS = ("soft", "hinge", "hard", "joint", "joint hard", "one against the rest", "rest, hard", "rest, hinge")
 
@@ -135,7 +136,9 @@ def model_of_any_witnesses(drawn):
             )
         )
     coef = np.vstack([one.weights for one in certificates])
-    return LinearModel(classes, coef, np.hstack([one.intercept for one in certificates]), drawn.rho, tuple(certificates))
+    return LinearModel(
+        classes, coef, np.hstack([one.intercept for one in certificates]), drawn.rho, tuple(certificates)
+    )
 
 
 def exact_scores(weights, Z, rho):
@@ -154,7 +157,9 @@ def check_model(model, drawn, optimum):
     for k, exact in enumerate(scores):
         lows, highs = low.reshape(-1, n)[k], high.reshape(-1, n)[k]
         for i, score in enumerate(exact):
-            if (lows[i] > -math.inf and Fraction(lows[i]) > score) or (highs[i] < math.inf and Fraction(highs[i]) < score):
+            if (lows[i] > -math.inf and Fraction(lows[i]) > score) or (
+                highs[i] < math.inf and Fraction(highs[i]) < score
+            ):
                 failures.append(f"row {k}: {float(score)!r} is not between {lows[i]!r} and {highs[i]!r}")
         if settled[k]:
             best = int(exact[0] > 0) if n == 1 else max(range(n), key=lambda i: exact[i])

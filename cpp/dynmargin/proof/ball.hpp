@@ -7,7 +7,8 @@
 //   ‖W* - (W + u)/2‖² <= r²,   r² = P - D - ‖W - u‖²/4 = (P - D)/2 + Y/2,   Y = v sum_k n_k (W.Y_k - 1) >= 0.
 // Slacks make W.Y_k - 1 = max(0, s_k - 1); for the hard margin the weights are scaled until their smallest score is 1.
 // The hinge has no extended space, and its objective is as convex: the same r² with P and D of the hinge and
-//   Y = sum_k (C_k - alpha_k) max(0, 1 - s_k) + sum_k alpha_k max(0, s_k - 1) = sum_k C_k max(0, 1 - s_k) + v sum_k n_k (s_k - 1).
+//   Y = sum_k (C_k - alpha_k) max(0, 1 - s_k) + sum_k alpha_k max(0, s_k - 1) = sum_k C_k max(0, 1 - s_k) + v sum_k n_k
+//   (s_k - 1).
 // The dense part of W*, which scores rows, is in the same ball without its other coordinates.
 #pragma once
 
@@ -23,8 +24,7 @@ struct Ball {
 
   // Rounded outward by that many error bounds: three to publish it, one to confirm it.
   double radius(int errors) const {
-    const double found =
-        (std::sqrt(squared_radius + errors * squared_error) + errors * centre_error) * (1 + 8 * two_u);
+    const double found = (std::sqrt(squared_radius + errors * squared_error) + errors * centre_error) * (1 + 8 * two_u);
     return found >= 0 ? found : std::numeric_limits<double>::infinity();  // what is not a number says nothing
   }
 };

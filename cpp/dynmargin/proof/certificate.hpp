@@ -125,8 +125,12 @@ inline Counted bounded_by_hinge(Counted counted, double largest_scale) {
   const double longest = (norm_by_t.value + norm_by_t.error) * t;
   const double high = bound(longest, std::numeric_limits<double>::infinity());
   const double low = bound(std::max(0.0, norm_by_t.value - norm_by_t.error) * t, 0);
-  return {Bound::upper(high, (high - low) + 16 * two_u * high), t, scale(longest), std::move(counted.a),
-          std::move(counted.bias), counted.cancelled};
+  return {Bound::upper(high, (high - low) + 16 * two_u * high),
+          t,
+          scale(longest),
+          std::move(counted.a),
+          std::move(counted.bias),
+          counted.cancelled};
 }
 
 // ‖a‖ / t from sums in the working precision, which take a third of the time of compensated ones, if the error that
@@ -170,8 +174,7 @@ inline std::optional<Counted> quick_bound_of_counts(const PackedRows& packed, co
   const double augmented = static_cast<double>(bias) * problem.rho;
   norm2.add(dense.value);
   norm2.add(augmented * augmented);
-  const Bound bound =
-      norm_by_t(norm2.value(), static_cast<double>(t), sum_error(dense.terms + n_counts), cancelled);
+  const Bound bound = norm_by_t(norm2.value(), static_cast<double>(t), sum_error(dense.terms + n_counts), cancelled);
   if (!(bound.error <= negligible * (bound.value - margin))) return std::nullopt;
   return at_best_scale(bound, static_cast<double>(t), std::move(a), {bias}, cancelled);
 }

@@ -128,9 +128,9 @@ struct RowScore {
 // What the scores of weights prove, and what the ball around the optimum needs of them (proof/ball.hpp).
 struct Weighed {
   Bound margin;
-  double norm2;                         // of the weights
-  double smallest = 0, low = 0;         // hard margin: the smallest score, and as small as it may be
-  double loss = 0, loss_error = 0;      // soft margin: sum_k Delta_k^-2 max(0, 1 - s_k)², or 2 C_k max(0, 1 - s_k)
+  double norm2;                           // of the weights
+  double smallest = 0, low = 0;           // hard margin: the smallest score, and as small as it may be
+  double loss = 0, loss_error = 0;        // soft margin: sum_k Delta_k^-2 max(0, 1 - s_k)², or 2 C_k max(0, 1 - s_k)
   double counted = 0, counted_error = 0;  // sum_k n_k times s_k (hard), s_k - 1 (hinge) or max(0, s_k - 1)
 };
 
@@ -245,11 +245,11 @@ class CompensatedVector {
 
 // What counts prove, and the vector that they add up to, which the ball around the optimum needs (proof/ball.hpp).
 struct Counted {
-  Bound bound;                         // ‖a‖ / t; for the hinge 1 / sqrt(2 D)
-  double t, scale;                     // u = scale a is the dual point
-  std::vector<double> a;               // the dense part of a, one block after the other
-  std::vector<std::int64_t> bias;      // of each block, sum +-n_k, exact
-  double cancelled;                    // how much rounding may have added to the length of a
+  Bound bound;                     // ‖a‖ / t; for the hinge 1 / sqrt(2 D)
+  double t, scale;                 // u = scale a is the dual point
+  std::vector<double> a;           // the dense part of a, one block after the other
+  std::vector<std::int64_t> bias;  // of each block, sum +-n_k, exact
+  double cancelled;                // how much rounding may have added to the length of a
 };
 
 // Makes u = t/‖a‖² a: the best scale.
@@ -323,7 +323,8 @@ class CountedSum {
     const SquaredNorm dense = squared_norm(a);
     CompensatedSum norm2 = extended_;
     norm2.add(dense.value);
-    for (const std::int64_t bias : bias_) norm2.add((static_cast<double>(bias) * rho) * (static_cast<double>(bias) * rho));
+    for (const std::int64_t bias : bias_)
+      norm2.add((static_cast<double>(bias) * rho) * (static_cast<double>(bias) * rho));
     // No coordinate is a sum of more terms than there were additions; this is lost despite the compensation.
     const double lost = (additions_ + 4) * two_u, cancelled = lost * lost * gross_ * 1.01;
     const double relative = sum_error(dense.terms + n_extended_ + static_cast<double>(bias_.size()));

@@ -475,10 +475,10 @@ def _prove(
     What is published is three error bounds outward, what confirms it one.
     """
     errors = 1 if confirming else 3
-    (margin, margin_error), (upper_bound, bound_error), *ball = core_problem.prove(
+    (margin, margin_error), (upper_bound, bound_error), centre, of_centre, radius = core_problem.prove(
         data, weights, intercept, counts.indices, counts.data, confirming
     )
     margin -= errors * margin_error
     if not core_problem.hard_margin and np.isfinite(margin):
         margin = max(0.0, margin)  # a soft margin is never negative
-    return margin, upper_bound + errors * bound_error, ball_from(problem, *ball, weights.shape)
+    return margin, upper_bound + errors * bound_error, ball_from(problem, centre, of_centre, radius, weights.shape)

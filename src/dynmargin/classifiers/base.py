@@ -167,9 +167,9 @@ class MarginClassifier(Fitted, Predictor, CallbackSupportMixin, ClassifierMixin,
     history_ : list of Check
         Time, passes, updates, margin and upper bound at each check.
     stop_reason_ : str
-        Why the training ended: "certificate", "predictions" (enough of them are settled), "converged", "own_rule" (the algorithm's own rule was satisfied
-        before ``epsilon`` was proven), "inseparable", "infeasible", "stalled", "max_updates", "max_time",
-        "interrupted" or "callback".
+        Why the training ended: "certificate", "predictions" (enough of them are settled), "converged", "own_rule"
+        (the algorithm's own rule was satisfied before ``epsilon`` was proven), "inseparable", "infeasible", "stalled",
+        "max_updates", "max_time", "interrupted" or "callback".
     support_ : array of int
         The rows with a count.
     dual_coef_ : array of shape (1, n_support) or (n_classes, n_support)
@@ -255,10 +255,8 @@ class MarginClassifier(Fitted, Predictor, CallbackSupportMixin, ClassifierMixin,
             if settle_on is not None:
                 raise ValueError("settle_on names the rows that are to be settled; it needs stop='predictions'")
             return lambda asked, train: fit(matrix, y, weight, problems, asked, train)
-        if settle_on is not None:
-            rows = self._rows(settle_on, reset=False)
-        else:
-            rows = X if weight is None else X[weight != 0]
+        trained_on = X if weight is None else X[weight != 0]
+        rows = trained_on if settle_on is None else self._rows(settle_on, reset=False)
         packed = _core.pack(matrix)
 
         def to_gap(asked: Request, train: Train) -> Fit:
@@ -349,7 +347,9 @@ class MarginClassifier(Fitted, Predictor, CallbackSupportMixin, ClassifierMixin,
     def _settled(self) -> Settled:
         check_is_fitted(self)
         if not all(isinstance(certificate, Certificate) for certificate in self.certificates_):
-            raise ValueError("after partial_fit nothing is proven about the exact optimum yet; call certify(X, y) first")
+            raise ValueError(
+                "after partial_fit nothing is proven about the exact optimum yet; call certify(X, y) first"
+            )
         return Settled(self.certificates_, self.coef_, self.intercept_)
 
     def _rows(self, X: Any, *y: Any, **options: Any) -> Any:

@@ -32,8 +32,8 @@ class PDMClassifier(OwnRuleOrSettledRows, OnlineClassifier, SettlingClassifier):
     certificates_ : list of Certificate, JointCertificate or OnlineCertificate
         One per class, or a single one for two classes or all at once.
     stop_reason_ : str
-        Why the training ended: "certificate", "predictions", "converged", "inseparable", "stalled", "max_updates", "max_time",
-        "interrupted" or "callback"; "online" after `partial_fit`.
+        Why the training ended: "certificate", "predictions", "converged", "inseparable", "stalled", "max_updates",
+        "max_time", "interrupted" or "callback"; "online" after `partial_fit`.
     support_ : array of int
         The rows with a count. Not after `partial_fit`, like the next one.
 

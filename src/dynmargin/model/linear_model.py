@@ -199,7 +199,9 @@ class LinearModel(Predictor):
 
     def _settled(self) -> Settled:
         if self.certificates and not self._is_that_of_the_certificates():
-            raise ValueError("the weights or classes are not those of the certificate, so nothing is known of the optimum")
+            raise ValueError(
+                "the weights or classes are not those of the certificate, so nothing is known of the optimum"
+            )
         return Settled(self.certificates, self.coef, self.intercept)
 
     def labels(self, scores: NDArray[np.float64]) -> NDArray[Any]:

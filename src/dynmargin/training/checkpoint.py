@@ -60,6 +60,19 @@ class Resumable(Protocol):
         """Continue from a snapshot."""
 
 
+class Keeper(Protocol):
+    """Where a run begins, and where its state goes."""
+
+    def begin(self, run: Any) -> "Result | None":
+        """Continue a run where it was left; return its result if it was over."""
+
+    def keep(self, run: Any) -> None:
+        """Take a snapshot now and then."""
+
+    def take(self, run: Any, result: "Result | None" = None) -> None:
+        """Take a snapshot at the end."""
+
+
 class CheckpointError(ValueError):
     """A checkpoint that cannot be continued from: it is damaged, or belongs to another fit."""
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ..certificate.certificate import Certificate
-from .checkpoint import Checkpoint, Snapshots
+from .checkpoint import Checkpoint, Keeper
 from .result import Check
 from .schedule import Schedule
 
@@ -54,8 +54,8 @@ class Request:
         Set when Ctrl-C was pressed; shared by all runs of a fit.
     checkpoint : Checkpoint or None
         The file that the fit can be continued from.
-    snapshots : Snapshots or None
-        The part of it that belongs to one run.
+    snapshots : Keeper or None
+        Where one run continues from, and where its state goes: the part of the file that belongs to it, or memory.
     """
 
     epsilon: float = 0.01
@@ -73,4 +73,4 @@ class Request:
     watch: Watch | None = None
     interrupted: threading.Event = field(default_factory=threading.Event)
     checkpoint: Checkpoint | None = None
-    snapshots: Snapshots | None = None
+    snapshots: Keeper | None = None
