@@ -291,7 +291,7 @@ def test_what_is_not_in_the_manifest_is_refused(newest):
 def test_a_section_that_is_not_known_is_skipped_unless_it_is_needed(newest):
     with np.load(io.BytesIO(newest)) as archive:
         arrays = dict(archive)
-    arrays["ball/radius"] = np.ones(3)
+    arrays["scaling/factor"] = np.ones(3)
     arrays["manifest"] = arrays.pop("manifest")  # the last
     file = io.BytesIO()
     np.savez(file, **arrays)
