@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from importlib.metadata import version
 
     from . import theory as theory
+    from .certificate.ball import Ball as Ball
     from .certificate.certificate import Certificate as Certificate
     from .certificate.certificate import JointCertificate as JointCertificate
     from .certificate.certificate import Verification as Verification
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     __version__ = version("dynmargin")
 
 _HOMES = {
+    "Ball": "certificate.ball",
     "BinaryProblem": "problem.problems",
     "CPath": "path.c_path",
     "CPathDisplay": "displays.c_path",

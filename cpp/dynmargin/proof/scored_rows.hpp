@@ -23,15 +23,17 @@ class WeightLines {
     for (std::int64_t k = 0; k < view.n_rows; ++k) {
       std::fill(scores.begin(), scores.end(), 0.0);
       double squares = 0;
+      std::int64_t last = -1;
+      bool increasing = true;
       view.for_each_cell(k, [&](std::int64_t column, double value) {
         const double* const line = lines_.data() + column * M;
         for (std::size_t c = 0; c < M; ++c) scores[c] += line[c] * value;
         squares += value * value;
+        increasing &= column > last;
+        last = column;
       });
-      const auto cells = view.cells(k);
-      const std::int64_t terms = cells.size + 1;  // with the intercept
-      if constexpr (View::is_sparse)
-        if (!view.is_canonical(cells) && repeats(view, k)) squares = sum_of_sizes(view, k) * sum_of_sizes(view, k);
+      const auto terms = static_cast<std::int64_t>(view.cells(k).size) + 1;  // with the intercept
+      if (!increasing && repeats(view, k)) squares = sum_of_sizes(view, k) * sum_of_sizes(view, k);
       const double roundings = 1 + 2 * static_cast<double>(terms + 8) * two_u;
       f(k, scores, squares * roundings + smallest_square, static_cast<double>(terms));
     }
