@@ -32,6 +32,7 @@ schedules = st.builds(
     rounds=st.tuples(*[st.integers(0, 3)] * 3),
     widths=st.tuples(*[st.sampled_from([1.0, 1.25, 2.0])] * 2),
     first_width=st.sampled_from([None, 1.5]),
+    multiple_updates=st.booleans(),
     single_updates_first=st.booleans(),
     shuffle_active_sets=st.booleans(),
     balanced=st.booleans(),

@@ -187,6 +187,7 @@ class Run:
         return count
 
     def update(self, k, y, single):
+        single |= not self.schedule.multiple_updates
         count = 1 if single else self.multiplicity(y, self.max_updates - self.made)
         if self.renewal.share < 1:
             count = max(1, math.floor(self.renewal.share * count))

@@ -22,7 +22,6 @@ class JointTrainer : public Presentation<JointProblem, std::tuple<std::int64_t, 
                DynamicMargin rule, const Schedule& schedule, double epsilon, std::uint64_t seed)
       : Presentation(std::move(packed), std::move(problem), schedule, epsilon, seed),
         rule_(rule),
-        single_updates_first_(schedule.single_updates_first),
         mixing_(schedule.mixing),
         state_(*packed_, *problem_),
         lower_bound_(*packed_, *problem_),
@@ -74,7 +73,7 @@ class JointTrainer : public Presentation<JointProblem, std::tuple<std::int64_t, 
   template <class P>
   Event present(const P& patterns, double max_updates) {
     const double width = sets_.width();
-    const bool single = single_updates_first_ && sets_.first_full_pass();
+    const bool single = sets_.single_updates();
     Totals& a = state_.totals;
     const auto visit = [&](Member member, const auto& gather) {
       JointPattern& y = state_.patterns[member.row()];
@@ -115,7 +114,7 @@ class JointTrainer : public Presentation<JointProblem, std::tuple<std::int64_t, 
   }
 
   DynamicMargin rule_;
-  bool single_updates_first_, mixing_;
+  bool mixing_;
   JointState state_;
   JointLowerBound lower_bound_;
   Mixture<JointState> mixture_;

@@ -20,6 +20,7 @@ struct Schedule {
   std::array<int, 3> rounds;     // N1, N2, N3
   std::array<double, 2> widths;  // c1, c2; c3 is 1
   double first_width;            // c1 in the first full pass
+  bool multiple_updates;         // a pattern is added as often as presenting it again and again would add it
   bool single_updates_first;     // no multiple updates in the first full pass
   bool shuffle_active_sets;      // a fresh order for the active sets too
   bool balanced;                 // the two sides evenly mixed in every fresh order
@@ -52,6 +53,9 @@ class ActiveSets {
   Pass& pass() { return passes_[level_]; }
   bool full() const { return level_ == 0; }
   bool first_full_pass() const { return full() && full_passes_begun_ == 1; }
+  bool single_updates() const {
+    return !schedule_.multiple_updates || (schedule_.single_updates_first && first_full_pass());
+  }
 
   // Where the current pass puts the patterns it gathers, and how many times the threshold their score may be.
   MemberList& gathered() { return passes_[level_ + 1].members; }

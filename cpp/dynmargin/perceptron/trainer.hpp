@@ -23,7 +23,6 @@ class Trainer : public Presentation<Problem, std::pair<std::int64_t, std::int64_
           const Schedule& schedule, double epsilon, std::uint64_t seed)
       : Presentation(std::move(packed), std::move(problem), schedule, epsilon, seed),
         rule_(rule),
-        single_updates_first_(schedule.single_updates_first),
         mixing_(schedule.mixing),
         state_(empty_state<std::int64_t>(*packed_, *problem_)),
         lower_bound_(*packed_, *problem_),
@@ -135,7 +134,7 @@ class Trainer : public Presentation<Problem, std::pair<std::int64_t, std::int64_
   Event present(const P& patterns, const R& rule, double max_updates) {
     const std::size_t length = std::clamp<std::size_t>(lower_bound_.members().size() / 32, 64, 1024);
     const double width = sets_.width(), share = renewal_.share();
-    const bool single = single_updates_first_ && sets_.first_full_pass();
+    const bool single = sets_.single_updates();
     Pattern* const y = state_.patterns.data();
     double* const w = state_.w.data();
     Totals a = state_.totals;
@@ -243,7 +242,7 @@ class Trainer : public Presentation<Problem, std::pair<std::int64_t, std::int64_
   }
 
   Rule rule_;
-  bool single_updates_first_, mixing_;
+  bool mixing_;
   State state_;
   LowerBound lower_bound_;
   Mixture<State> mixture_;

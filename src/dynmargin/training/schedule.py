@@ -21,6 +21,8 @@ class Schedule:
         the threshold. Below 1, only patterns that are clearly wrong enter.
     first_width : float or None
         Replaces ``widths[0]`` in the first full pass; None for no difference.
+    multiple_updates : bool
+        Add a misclassified pattern as often as presenting it again and again would add it. False: once per visit.
     single_updates_first : bool
         No multiple updates in the first full pass.
     shuffle_active_sets : bool
@@ -53,6 +55,7 @@ class Schedule:
     rounds: tuple[int, int, int] = (9, 2, 2)
     widths: tuple[float, float] = (1.2, 1.03)
     first_width: float | None = None
+    multiple_updates: bool = True
     single_updates_first: bool = True
     shuffle_active_sets: bool = True
     balanced: bool = True
@@ -72,7 +75,7 @@ class Schedule:
             )
         if not self.inner_passes > 0:
             raise ValueError(f"inner_passes must be positive, got {self.inner_passes}")
-        for name in ("mixing", "renewal", "polish"):
+        for name in ("multiple_updates", "mixing", "renewal", "polish"):
             if not isinstance(getattr(self, name), bool):
                 raise ValueError(f"{name} must be True or False, got {getattr(self, name)!r}")
         if not 0 < self.rule_accuracy <= 1:
