@@ -1,86 +1,97 @@
-"""dynmargin paper: the paper's tables beside ours, and figures.
+"""dynmargin paper: the paper's tables beside ours, its curves, and what its parameters are worth.
 
 for example:
-  dynmargin paper table1 --sets adult,web,covertype
+  dynmargin paper table1 --sets adult,web,covertype --seeds 5
   dynmargin paper table2 --sets adult,web --time-limit 300
   dynmargin paper table2 --resume                     # continue where a run was ended
   dynmargin paper figures --sets adult
+  dynmargin paper sensitivity --sets adult,web
+  dynmargin paper all --sets adult,web --resume       # all of these
 
-Every cell that is finished is kept in OUT/cells; the table is printed and written to OUT as CSV, Markdown and LaTeX.
+Every cell that is finished is kept in OUT/cells; tables are printed and written to OUT as CSV, Markdown and LaTeX.
 Data are searched for in --data-dir, DYNMARGIN_DATA, ../shared/data, the user's cache folder; dynmargin data lists them.
 exit codes: 0 done, 1 a cell failed, 3 no set could be run, 130 interrupted
 """
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from .options import DONE, FAILED, INTERRUPTED, NOT_PROVEN, accuracy, at_least_one, names, positive
 
 OUT = "paper-results"
+PAPER_EPSILON = 0.01
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of the tables and of the figures."""
+    """Add the arguments of the tables and of the pictures."""
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--sets", type=names, help="names, separated by commas (default: the nine sets and newsgroups)")
     common.add_argument("--time-limit", type=positive, default=600.0, help="seconds per run (default 600)")
+    common.add_argument("--resume", action="store_true", help="keep the cells that exist already")
     common.add_argument("--data-dir", help="the folder with the data")
     common.add_argument("--out", default=OUT, help=f"the folder for the results (default {OUT})")
     actions = parser.add_subparsers(metavar="WHAT", required=True, dest="action")
-    shared: dict[str, Any] = {"epilog": parser.epilog, "parents": [common]}
-    for n, algorithms in ((1, "PDM, PFM, PDM-succ"), (2, "ROMMA, SVM-light, DCD-L1, DCD-L2, MPU")):
-        table = actions.add_parser(f"table{n}", help=f"Table {n}: {algorithms}", **shared)
+
+    def add(name: str, summary: str, run: Callable[[argparse.Namespace], int], seeds: int = 0) -> Any:
+        action = actions.add_parser(name, help=summary, epilog=parser.epilog, parents=[common])
+        if seeds:
+            text = f"runs per cell; medians and ranges are shown (default {seeds})"
+            action.add_argument("--seeds", type=at_least_one, default=seeds, help=text)
+        action.set_defaults(run=run)
+        return action
+
+    for work, algorithms in (("table1", "PDM, PFM, PDM-succ"), ("table2", "ROMMA, SVM-light, DCD-L1, DCD-L2, MPU")):
+        table = add(work, f"Table {work[-1]}: {algorithms}", run_table, seeds=1)
         table.add_argument("--columns", type=names, help="names, separated by commas (default: all)")
-        table.add_argument("--seeds", type=at_least_one, default=1, help="runs per cell; medians are shown (default 1)")
-        table.add_argument("--epsilon", type=accuracy, default=0.01, help="default 0.01, the paper's")
-        table.add_argument("--resume", action="store_true", help="keep the cells that exist already")
-        table.set_defaults(run=run_table, number=n)
-    summary = "bounds against passes, updates against epsilon, Table 1 as bars"
-    actions.add_parser("figures", help=summary, **shared).set_defaults(run=run_figures)
+        table.add_argument("--epsilon", type=accuracy, default=PAPER_EPSILON, help="default 0.01, the paper's")
+    add("figures", "the paper's curves, updates against epsilon, Table 1 as bars", run_figures)
+    add("sensitivity", "one parameter or device of PDM varied at a time", run_sensitivity, seeds=1)
+    add("all", "all of these", run_all, seeds=5)
 
 
 def problems_of(names: list[str] | None) -> list[Any]:
     """Look problems up by their names."""
     from ..paper.problems import PAPER, PROBLEMS
 
-    if names is None:  # the generated stand-in is always available: only if asked for
+    if names is None:  # what is generated is always available: only if asked for
         return [*PAPER, PROBLEMS["newsgroups"]]
     if unknown := [name for name in names if name not in PROBLEMS]:
         raise ValueError(f"there is no set {unknown[0]!r}; there are {', '.join(PROBLEMS)}")
     return [PROBLEMS[name] for name in dict.fromkeys(names)]
 
 
-def run_table(arguments: argparse.Namespace) -> int:
-    """Compute, print and write a table."""
-    from ..data.atomic import atomic_write
+def compute(arguments: argparse.Namespace, work: str, columns: Any, epsilon: float) -> tuple[Any, bool]:
+    """Compute the cells of a piece of work; return what there is, and whether Ctrl-C ended it."""
     from ..paper import tables
     from ..paper.cells import Cells
     from ..paper.problems import data_folder
-    from ..paper.rendering import FILES, as_text
     from ..progress.table import TableProgress
 
-    order = tables.Order(
-        table=arguments.number,
-        problems=problems_of(arguments.sets),
-        columns=tables.columns_of(arguments.number, arguments.columns),
-        epsilon=arguments.epsilon,
-        seeds=arguments.seeds,
-        limit=arguments.time_limit,
-        data=data_folder(arguments.data_dir),
-    )
-    out = Path(arguments.out)
+    problems, folder = problems_of(arguments.sets), data_folder(arguments.data_dir)
+    order = tables.Order(work, problems, columns, epsilon, arguments.seeds, arguments.time_limit, folder)
     table, interrupted = tables.Table(order), False
     try:
-        tables.run_table(table, Cells(out / "cells"), arguments.resume, TableProgress())
+        tables.run_table(table, Cells(Path(arguments.out) / "cells"), arguments.resume, TableProgress())
     except KeyboardInterrupt:
         interrupted = True
-    print(as_text(table), end="")
-    paths = {out / f"table{order.table}{suffix}": render for suffix, render in FILES.items()}
+    return table, interrupted
+
+
+def write(table: Any, files: dict[str, Callable[[Any], str]], out: Path) -> None:
+    """Write a table in all its forms."""
+    from ..data.atomic import atomic_write
+
+    paths = {out / f"{table.order.work}{suffix}": render for suffix, render in files.items()}
     for path, render in paths.items():
         with atomic_write(path) as file:
             file.write(render(table).encode())
-    print(f"written to {', '.join(map(str, paths))}")
+    print(f"written to {', '.join(map(str, paths))}", flush=True)
+
+
+def code_of(table: Any, interrupted: bool) -> int:
+    """Return the exit code for what was computed."""
     if interrupted:
         return INTERRUPTED
     if not table.results:
@@ -88,17 +99,63 @@ def run_table(arguments: argparse.Namespace) -> int:
     return NOT_PROVEN if any(result.state == "failed" for result in table.results.values()) else DONE
 
 
-def run_figures(arguments: argparse.Namespace) -> int:
-    """Draw what can be drawn."""
-    from ..paper.figures import draw_all
-    from ..paper.problems import data_folder
+def run_table(arguments: argparse.Namespace) -> int:
+    """Compute, print and write a table."""
+    from ..paper.rendering import FILES, as_text
+    from ..paper.tables import columns_of
 
+    columns = columns_of(arguments.action, arguments.columns)
+    table, interrupted = compute(arguments, arguments.action, columns, arguments.epsilon)
+    print(as_text(table), end="")
+    write(table, FILES, Path(arguments.out))
+    return code_of(table, interrupted)
+
+
+def run_figures(arguments: argparse.Namespace) -> int:
+    """Compute what the pictures need, and draw what can be drawn."""
+    from ..paper.figures import draw_all, require_matplotlib
+    from ..paper.problems import data_folder
+    from ..progress.table import TableProgress
+
+    require_matplotlib()
     out, folder = Path(arguments.out), data_folder(arguments.data_dir)
-    out.mkdir(parents=True, exist_ok=True)
-    drawn = 0
-    for path in draw_all(problems_of(arguments.sets), folder, out, arguments.time_limit):
-        print(path, flush=True)
-        drawn += 1
+    problems, drawn = problems_of(arguments.sets), 0
+    try:
+        for path in draw_all(problems, folder, out, arguments.time_limit, arguments.resume, TableProgress()):
+            print(path, flush=True)
+            drawn += 1
+    except KeyboardInterrupt:
+        return INTERRUPTED
     if not drawn:
         raise ValueError(f"nothing could be drawn: {folder} holds none of the sets, and {out} no cells of Table 1")
     return DONE
+
+
+def run_sensitivity(arguments: argparse.Namespace) -> int:
+    """Vary one thing at a time; write the table and the picture."""
+    from ..paper import sensitivity
+    from ..paper.figures import require_matplotlib, save
+
+    require_matplotlib()
+    table, interrupted = compute(arguments, sensitivity.WORK, sensitivity.VARIATIONS, PAPER_EPSILON)
+    write(table, {".csv": sensitivity.as_csv, ".md": sensitivity.as_markdown}, Path(arguments.out))
+    if table.results:
+        print(save(sensitivity.draw_sensitivity(table), Path(arguments.out) / "sensitivity.png"), flush=True)
+    return code_of(table, interrupted)
+
+
+def run_all(arguments: argparse.Namespace) -> int:
+    """Compute and draw everything; go on after what failed, stop after Ctrl-C."""
+    worst = DONE
+    for action, run in (
+        *(("table1", run_table), ("table2", run_table)),
+        *(("figures", run_figures), ("sensitivity", run_sensitivity)),
+    ):
+        part = {**vars(arguments), "action": action, "columns": None, "epsilon": PAPER_EPSILON}
+        if action == "sensitivity":
+            part["seeds"] = 1
+        code = run(argparse.Namespace(**part))
+        if code == INTERRUPTED:
+            return code
+        worst = max(worst, code)
+    return worst

@@ -11,9 +11,9 @@ State = Literal["done", "over limit", "failed"]
 
 
 class Key(NamedTuple):
-    """Which cell: one run of one algorithm on one problem."""
+    """Which cell: one run of one algorithm on one problem, as a part of a table or of another piece of work."""
 
-    table: int
+    work: str
     problem: str
     column: str
     epsilon: float
@@ -22,7 +22,7 @@ class Key(NamedTuple):
     @property
     def file(self) -> str:
         """The name of its file."""
-        return f"table{self.table}-{self.problem}-{self.column}-epsilon{self.epsilon!r}-seed{self.seed}.json"
+        return f"{self.work}-{self.problem}-{self.column}-epsilon{self.epsilon!r}-seed{self.seed}.json"
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,10 @@ class Result:
         What was measured, for a cell that is done; CPU seconds.
     ended, verdict : str
         Why the algorithm stopped, and the verdict on its certificate.
+    geometric, error, proven : float or None
+        The geometric margin, the part of the training rows on the wrong side, and the margin that was certified.
+    curve : list or None
+        t, the directional margin and the upper bound at some moments of the run, for the cells of pictures.
     limit : float or None
         The seconds it was allowed; None for no limit.
     message : str
@@ -51,6 +55,10 @@ class Result:
     seconds: float | None = None
     ended: str = ""
     verdict: str = ""
+    geometric: float | None = None
+    error: float | None = None
+    proven: float | None = None
+    curve: list[tuple[int, float, float]] | None = None
     limit: float | None = None
     message: str = ""
     version: str = ""

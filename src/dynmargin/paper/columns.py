@@ -3,8 +3,9 @@
 import math
 import time
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
+from .own_state import own_state
 from .problems import Problem
 from .readers import Rows, Sides
 
@@ -34,6 +35,29 @@ class Measured(NamedTuple):
     seconds: float
     ended: str  # why it stopped
     verdict: str  # on its certificate
+    geometric: float | None = None  # the margin without the augmented coordinate
+    error: float | None = None  # the part of the training rows on the wrong side
+    proven: float | None = None  # the certificate's margin, slacks repaired: hardly below gamma_d
+    curve: list[tuple[int, float, float]] | None = None  # t, gamma'_d and the upper bound, where they are recorded
+
+
+class Runnable(Protocol):
+    """What fills a cell."""
+
+    @property
+    def name(self) -> str:
+        """Its name in files and on the command line."""
+
+    @property
+    def title(self) -> str:
+        """Its name for people."""
+
+    @property
+    def beta_of(self) -> str:
+        """The name of the one whose margin it takes for its beta; empty if it needs none."""
+
+    def run(self, task: Task) -> Measured:
+        """Compute the cell."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +68,7 @@ class Column:
     1-norm algorithms solve the paper's problem too.
     """
 
-    table: int
+    table: str
     name: str  # on the command line; a program beside ours has the paper's name and "-liblinear"
     title: str
     algorithm: str = ""  # its name in our registry
@@ -60,23 +84,25 @@ class Column:
     def run(self, task: Task) -> Measured:
         """Compute a cell."""
         X, C = (extended(task), math.inf) if self.extended else (task.X, task.problem.C)
-        return run_liblinear(self.solver, task, X, C) if self.solver else run_ours(self.algorithm, task, X, C)
+        if self.solver:
+            return run_liblinear(self.solver, task, X, C)
+        return run_ours(self.algorithm, task, X, {"C": C, "stop": "convergence", "schedule": "paper"})
 
 
 COLUMNS = {
     column.name: column
     for column in (
-        Column(1, "pdm", "PDM", "pdm"),
-        Column(1, "pfm", "PFM (PDM's margin)", "pfm", beta_of="pdm"),
-        Column(1, "pdm-succ", "PDM-succ", "pdm-succ"),
-        Column(1, "pfm-succ", "PFM (PDM-succ's margin)", "pfm", beta_of="pdm-succ"),
-        Column(2, "romma", "ROMMA", "romma"),
-        Column(2, "svm", "SVM-light: our decomposition", "decomposition"),
-        Column(2, "dcd-l1", "DCD-L1: ours", "dcd-hinge", extended=True),
-        Column(2, "dcd-l1-liblinear", "DCD-L1: LIBLINEAR", solver=3, extended=True),
-        Column(2, "dcd-l2", "DCD-L2: ours", "dcd"),
-        Column(2, "dcd-l2-liblinear", "DCD-L2: LIBLINEAR", solver=1),
-        Column(2, "mpu", "MPU", "mpu"),
+        Column("table1", "pdm", "PDM", "pdm"),
+        Column("table1", "pfm", "PFM (PDM's margin)", "pfm", beta_of="pdm"),
+        Column("table1", "pdm-succ", "PDM-succ", "pdm-succ"),
+        Column("table1", "pfm-succ", "PFM (PDM-succ's margin)", "pfm", beta_of="pdm-succ"),
+        Column("table2", "romma", "ROMMA", "romma"),
+        Column("table2", "svm", "SVM-light: our decomposition", "decomposition"),
+        Column("table2", "dcd-l1", "DCD-L1: ours", "dcd-hinge", extended=True),
+        Column("table2", "dcd-l1-liblinear", "DCD-L1: LIBLINEAR", solver=3, extended=True),
+        Column("table2", "dcd-l2", "DCD-L2: ours", "dcd"),
+        Column("table2", "dcd-l2-liblinear", "DCD-L2: LIBLINEAR", solver=1),
+        Column("table2", "mpu", "MPU", "mpu"),
     )
 }
 
@@ -89,21 +115,23 @@ def extended(task: Task) -> Rows:
     return csr_matrix(hstack([task.X, own]))
 
 
-def run_ours(algorithm: str, task: Task, X: Rows, C: float) -> Measured:
+def run_ours(algorithm: str, task: Task, X: Rows, options: dict[str, Any]) -> Measured:
     """Train one of our classifiers and verify its certificate."""
     from ..comparison.compare import make
 
-    classifier = make(algorithm, epsilon=task.epsilon, C=C, stop="convergence", random_state=task.seed)
-    if hasattr(classifier, "schedule"):
-        classifier.set_params(schedule="paper")
-    if task.beta is not None:
-        classifier.set_params(beta=task.beta)
+    options = {**options, "epsilon": task.epsilon, "beta": task.beta, "random_state": task.seed}
+    classifier = make(algorithm)
+    classifier.set_params(**{name: value for name, value in options.items() if hasattr(classifier, name)})
     start = time.process_time()
     classifier.fit(X, task.y)
     seconds = time.process_time() - start
     certificate = classifier.certificate_
     margin, verdict = float(certificate.directional_margin), certificate.verify(X, task.y).verdict
-    return Measured(margin, int(classifier.n_updates_), seconds, classifier.stop_reason_, verdict)
+    rho = options.get("intercept_scaling", 1.0)
+    state = own_state(task.X, task.y, certificate.counts.toarray(), rho, task.problem.delta)
+    geometric = margin if certificate.problem.free_bias else state.geometric(margin)
+    updates, ended, proven = int(classifier.n_updates_), classifier.stop_reason_, float(certificate.margin)
+    return Measured(margin, updates, seconds, ended, verdict, geometric, state.error, proven)
 
 
 def run_liblinear(solver: int, task: Task, X: Rows, C: float) -> Measured:

@@ -1,21 +1,25 @@
-"""A table as text for a terminal, CSV, Markdown and LaTeX: ours, the paper's and their ratio side by side."""
+"""A table as text for a terminal, CSV, Markdown and LaTeX: ours, the paper's and their ratio side by side.
+
+With several seeds ours is the median, with the range behind it.
+"""
 
 import csv
 import io
 import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ..comparison.rendering import align
 from .cells import Result
-from .columns import COLUMNS, Column
+from .columns import COLUMNS, Runnable
 from .problems import Problem
 from .published import NONE, NOTES, Figures, published
 from .tables import Table, describe, installed
 
 DASH = "-"
 UNITS = ("margin x 1e4", "updates / 1e6", "CPU s")
-HEADER = ["set", "algorithm", *(word for unit in UNITS for word in (unit, "paper", "ratio")), "remark"]
+GEOMETRIC = "geometric"
+HEADER = ["set", "algorithm", *(word for unit in UNITS for word in (unit, "paper", "ratio")), GEOMETRIC, "remark"]
 PAPER_EPSILON = 0.01
 GOOD_ENDS = {"converged", "certificate"}
 MARGIN_TOLERANCE = 0.0015  # a margin that differs by more is pointed out
@@ -24,11 +28,14 @@ LATEX = str.maketrans({**{c: f"\\{c}" for c in "%&_#$"}, ">": "$>$", "<": "$<$",
 
 @dataclass(frozen=True)
 class Line:
-    """A row of the table: an algorithm on a set, medians over the seeds."""
+    """A row of the table: an algorithm on a set; of ours the median, the least and the most over the seeds."""
 
     problem: Problem
-    column: Column
+    column: Runnable
     ours: Figures
+    least: Figures
+    most: Figures
+    geometric: float | None  # x 1e4, the median
     paper: Figures
     remark: str
 
@@ -45,23 +52,29 @@ def lines(table: Table) -> Iterator[Line]:
     for problem in order.problems:
         for column in order.columns:
             results = [table.results[key] for key in order.keys(problem, [column]) if key in table.results]
-            figures = published(order.table, problem.name, column.paper)
-            yield Line(problem, column, _medians(results), figures, _remark(table, problem, column, results))
+            ours, least, most = (_over_seeds(results, choose) for choose in (statistics.median, min, max))
+            geometric = [result.geometric for result in results if result.geometric is not None]
+            yield Line(
+                *(problem, column, ours, least, most),
+                1e4 * statistics.median(geometric) if geometric and ours.margin is not None else None,
+                published(order.work, problem.name, getattr(column, "paper", column.name)),
+                _remark(table, problem, column, results),
+            )
 
 
-def _medians(results: list[Result]) -> Figures:
+def _over_seeds(results: list[Result], choose: Callable[[Sequence[float]], float]) -> Figures:
     if not results or any(result.state != "done" for result in results):
         return NONE
     runs = zip(*((result.margin, result.updates, result.seconds) for result in results), strict=True)
     return Figures(
         *(
-            None if None in values else unit * statistics.median(values)
+            None if None in values else unit * choose(values)
             for values, unit in zip(runs, (1e4, 1e-6, 1.0), strict=True)
         )
     )
 
 
-def _remark(table: Table, problem: Problem, column: Column, results: list[Result]) -> str:
+def _remark(table: Table, problem: Problem, column: Runnable, results: list[Result]) -> str:
     if not installed(column):
         return "not installed: pip install dynmargin[paper]"
     if not results:
@@ -89,18 +102,20 @@ def remarks(table: Table) -> list[str]:
         name = f"{line.problem.title}, {line.column.title}"
         if ratio is not None and abs(ratio - 1) > MARGIN_TOLERANCE:
             notes.append(f"{name}: the margin differs from the paper's by {ratio - 1:+.2%}")
-        if line.ours.updates is not None and (note := NOTES.get((order.table, line.problem.name, line.column.name))):
+        if line.ours.updates is not None and (note := NOTES.get((order.work, line.problem.name, line.column.name))):
             notes.append(f"{name}: {note}")
-    if order.table == 2:
+    if order.work == "table2":
         notes.append(
-            "SVM-light: our own decomposition SVM runs in its place; the margin is geometric. DCD-L2 of LIBLINEAR: the "
-            "margin is that of its weights with the best slacks, because it does not return its dual weights"
+            "SVM-light itself is not available here: our own decomposition SVM runs in its place; the margin is "
+            "geometric. DCD-L2 of LIBLINEAR: the margin is that of its weights with the best slacks, because it does "
+            "not return its dual weights"
         )
     if order.epsilon != PAPER_EPSILON:
         notes.append(f"the paper's figures are for epsilon {PAPER_EPSILON:g}")
-    runs = "one run each" if order.seeds == 1 else f"medians of {order.seeds} runs"
+    runs = "one run each" if order.seeds == 1 else f"medians and ranges of {order.seeds} runs"
     times = "CPU seconds of training, here and on the paper's 2.5 GHz Core 2 Duo"
-    return [*notes, f"epsilon {order.epsilon:g}, {runs}; {times}"]
+    margins = "margins are directional, x 1e4; geometric is the same state's geometric margin"
+    return [*notes, f"epsilon {order.epsilon:g}, {runs}; {times}; {margins}"]
 
 
 def _number(value: float) -> str:
@@ -115,16 +130,23 @@ def _ratio(value: float) -> str:
     return f"{value:.4f}" if 0.99 < value < 1.01 else f"{value:#.3g}"
 
 
+def _median_and_range(write: Callable[[float], str], median: float, least: float, most: float) -> str:
+    shown, low, high = (write(value) for value in (median, least, most))
+    return shown if least == most else f"{shown} ({low}-{high})"
+
+
 def _words(line: Line) -> list[str]:
-    """Return a row as people read it; the limit of a run that exceeded it takes the place of its seconds."""
+    """Return a row as people read it."""
     words = [line.problem.title, line.column.title]
-    limit = line.remark if line.remark.startswith("> ") else ""
-    for write, *figures in zip((_number, _number, _seconds), line.ours, line.paper, line.ratios, strict=True):
-        formats = zip((write, repr, _ratio), figures, strict=True)
-        words += [DASH if value is None else show(value) for show, value in formats]
-    if limit:
-        words[HEADER.index("CPU s")] = limit
-    return [*words, "" if limit else line.remark]
+    triples = zip(line.ours, line.least, line.most, strict=True)
+    for write, ours, paper, ratio in zip((_number, _number, _seconds), triples, line.paper, line.ratios, strict=True):
+        median, least, most = ours
+        if median is None or least is None or most is None:
+            words.append(DASH)
+        else:
+            words.append(_median_and_range(write, median, least, most))
+        words += [DASH if value is None else show(value) for show, value in ((repr, paper), (_ratio, ratio))]
+    return [*words, DASH if line.geometric is None else _number(line.geometric), line.remark]
 
 
 def as_text(table: Table) -> str:
@@ -142,14 +164,16 @@ def as_csv(table: Table) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     names = ("margin_e4", "updates_millions", "cpu_seconds")
-    writer.writerow(
-        ["set", "column", *(f"{name}{what}" for name in names for what in ("", "_paper", "_ratio")), "remark"]
-    )
+    kinds = ("", "_least", "_most", "_paper", "_ratio")
+    writer.writerow(["set", "column", *(f"{name}{kind}" for name in names for kind in kinds), "geometric_e4", "remark"])
     for line in lines(table):
         figures = [
             "" if value is None else repr(value)
-            for triple in zip(line.ours, line.paper, line.ratios, strict=True)
-            for value in triple
+            for values in (
+                *zip(line.ours, line.least, line.most, line.paper, line.ratios, strict=True),
+                [line.geometric],
+            )
+            for value in values
         ]
         writer.writerow([line.problem.name, line.column.name, *figures, line.remark])
     return text.getvalue()
@@ -157,7 +181,7 @@ def as_csv(table: Table) -> str:
 
 def as_markdown(table: Table) -> str:
     """Return the table for documents."""
-    grid = [HEADER, ["---", "---", *["---:"] * (3 * len(UNITS)), "---"], *map(_words, lines(table))]
+    grid = [HEADER, ["---", "---", *["---:"] * (3 * len(UNITS) + 1), "---"], *map(_words, lines(table))]
     rows = [f"| {' | '.join(word.replace('|', '/') for word in row)} |" for row in grid]
     return "\n".join([*rows, "", *(f"- {remark}" for remark in remarks(table)), ""])
 
@@ -167,7 +191,7 @@ def as_latex(table: Table) -> str:
     grid = [HEADER, *map(_words, lines(table))]
     rows = [" & ".join("--" if word == DASH else word.translate(LATEX) for word in row) + r" \\" for row in grid]
     notes = [f"% {remark}" for remark in remarks(table)]
-    begin = r"\begin{tabular}{ll" + "r" * (3 * len(UNITS)) + "l}"
+    begin = r"\begin{tabular}{ll" + "r" * (3 * len(UNITS) + 1) + "l}"
     return "\n".join([begin, r"\hline", rows[0], r"\hline", *rows[1:], r"\hline", r"\end{tabular}", *notes, ""])
 
 

@@ -1,5 +1,6 @@
-"""A table: every column on every problem, cell by cell."""
+"""A table, or another piece of work: every column on every problem, cell by cell."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from functools import partial
@@ -9,7 +10,7 @@ from pathlib import Path
 
 from ..progress.table import TableProgress
 from .cells import Cells, Key, Result
-from .columns import COLUMNS, Column
+from .columns import COLUMNS, Column, Runnable
 from .problems import Problem
 from .worker import OverLimit, Worker, WorkerError
 
@@ -18,18 +19,18 @@ from .worker import OverLimit, Worker, WorkerError
 class Order:
     """What is asked for."""
 
-    table: int
+    work: str  # "table1", "table2" or what else its cells are called
     problems: list[Problem]
-    columns: list[Column]
+    columns: Sequence[Runnable]
     epsilon: float
     seeds: int
     limit: float | None  # seconds per cell
     data: Path
 
-    def keys(self, problem: Problem, columns: list[Column]) -> list[Key]:
+    def keys(self, problem: Problem, columns: Sequence[Runnable]) -> list[Key]:
         """List the cells of a problem in some columns, one per seed."""
         cells = ((column.name, seed) for column in columns for seed in range(self.seeds))
-        return [Key(self.table, problem.name, name, self.epsilon, seed) for name, seed in cells]
+        return [Key(self.work, problem.name, name, self.epsilon, seed) for name, seed in cells]
 
 
 @dataclass
@@ -41,20 +42,20 @@ class Table:
     trouble: dict[str, str] = field(default_factory=dict)  # problem -> why it could not be run
 
 
-def columns_of(table: int, names: list[str] | None) -> list[Column]:
+def columns_of(work: str, names: list[str] | None) -> list[Column]:
     """Choose columns; those whose margins PFM needs come with it, and before it."""
-    known = {column.name: column for column in COLUMNS.values() if column.table == table}
+    known = {column.name: column for column in COLUMNS.values() if column.table == work}
     if names is None:
         return list(known.values())
     if unknown := [name for name in names if name not in known]:
-        raise ValueError(f"table {table} has no column {unknown[0]!r}; it has {', '.join(known)}")
+        raise ValueError(f"{work} has no column {unknown[0]!r}; it has {', '.join(known)}")
     needed = {*names, *(known[name].beta_of for name in names)}
     return [column for name, column in known.items() if name in needed]
 
 
-def installed(column: Column) -> bool:
+def installed(column: Runnable) -> bool:
     """Whether the column can be computed here."""
-    return not column.solver or find_spec("liblinear") is not None
+    return not getattr(column, "solver", 0) or find_spec("liblinear") is not None
 
 
 def run_table(table: Table, cells: Cells, resume: bool, progress: TableProgress) -> None:
@@ -83,10 +84,11 @@ def _run_problem(
 ) -> None:
     """Compute cells of a problem one after the other, with a new worker after one that had to be ended."""
     worker: Worker | None = None
+    named = {column.name: column for column in table.order.columns}
     try:
         for key in keys:
             left -= 1
-            column, beta = COLUMNS[key.column], None
+            column, beta = named[key.column], None
             if column.beta_of:
                 source = table.results.get(key._replace(column=column.beta_of))
                 beta = source.margin if source else None
@@ -103,7 +105,7 @@ def _run_problem(
                     return
                 progress.end("loaded")
             progress.begin(f"{problem.title}, {column.title}, seed {key.seed}", left)
-            result = _compute(worker, key, beta, table.order.limit)
+            result = _compute(worker, column, key, beta, table.order.limit)
             if result.state == "over limit" or not worker.process.is_alive():
                 worker.end()
                 worker = None
@@ -115,10 +117,10 @@ def _run_problem(
             worker.end()
 
 
-def _compute(worker: Worker, key: Key, beta: float | None, limit: float | None) -> Result:
+def _compute(worker: Worker, column: Runnable, key: Key, beta: float | None, limit: float | None) -> Result:
     outcome = partial(Result, limit=limit, version=version("dynmargin"), day=date.today().isoformat())
     try:
-        measured = worker.compute(limit, key.column, key.epsilon, key.seed, beta)
+        measured = worker.compute(limit, column, key.epsilon, key.seed, beta)
     except OverLimit:
         return outcome("over limit")
     except WorkerError as error:
@@ -129,7 +131,7 @@ def _compute(worker: Worker, key: Key, beta: float | None, limit: float | None) 
 def describe(result: Result) -> str:
     """Describe a result in a few words."""
     if result.state == "over limit":
-        return f"> {result.limit:g} s"
+        return f"not finished in {result.limit:g} s"
     if result.state == "failed":
         return f"failed: {result.message}"
     return f"{result.ended}, margin {1e4 * (result.margin or 0):.4g}e-4, {result.seconds:.2f} s"

@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from .columns import COLUMNS, Task
+from .columns import Runnable, Task
 from .problems import Problem
 
 POLL_SECONDS = 0.1
@@ -44,7 +44,7 @@ class Worker:
         """Wait until the problem is loaded."""
         self._receive(None)
 
-    def compute(self, limit: float | None, column: str, epsilon: float, seed: int, beta: float | None) -> Any:
+    def compute(self, limit: float | None, column: Runnable, epsilon: float, seed: int, beta: float | None) -> Any:
         """Compute a cell in `limit` seconds."""
         self.connection.send((column, epsilon, seed, beta))
         return self._receive(limit)
@@ -82,8 +82,8 @@ def _serve(connection: Connection, problem: Problem, folder: Path) -> None:
     def load() -> None:
         data.extend(problem.load(folder))
 
-    def compute(column: str, epsilon: float, seed: int, beta: float | None) -> Any:
-        return COLUMNS[column].run(Task(data[0], data[1], problem, epsilon, seed, beta))
+    def compute(column: Runnable, epsilon: float, seed: int, beta: float | None) -> Any:
+        return column.run(Task(data[0], data[1], problem, epsilon, seed, beta))
 
     if not _answer(connection, load):
         return
