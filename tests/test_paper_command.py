@@ -1,5 +1,6 @@
 """The paper's tables by one command: every cell is shown, none is lost, and the problems are the paper's or refused."""
 
+import bz2
 import csv
 import gzip
 import io
@@ -11,6 +12,7 @@ import sys
 import tarfile
 import time
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -398,3 +400,47 @@ def test_the_real_files_are_the_papers_problems(name, data_dir):
     X, y = problems.PROBLEMS[name].load(data_dir)  # refuses what is not
     assert set(y) == {1, -1}
     assert X.shape == problems.PROBLEMS[name].shape
+
+
+@pytest.mark.parametrize("name", ["real-sim", "news20", "webspam"])
+def test_the_sets_of_the_libsvm_page_are_read_as_they_are_published(name, tmp_path):
+    """Labels +1 and -1, indices from 1, unit rows with as many digits as the files have; compressed by bzip2."""
+    problem = replace(problems.PROBLEMS[name], shape=(3, 6))
+    wanted = problem.files[0].split(" or ")[0]
+    path = tmp_path / (wanted + ".bz2")
+    path.parent.mkdir(parents=True)
+    text = b"-1 1:0.182574 4:0.983192 \n+1 2:1\n-1 3:0.70710678 6:0.70710678\n"
+    path.write_bytes(bz2.compress(text))
+    assert problem.find(tmp_path) == [path]
+    X, y = problem.load(tmp_path)
+    assert y.tolist() == [-1, 1, -1]
+    assert X.toarray()[0].tolist() == pytest.approx([0.182574, 0, 0, 0.983192, 0, 0])
+    with pytest.raises(DataError, match="this is not the paper's"):
+        problems.PROBLEMS[name].load(tmp_path)  # far too small
+
+
+@pytest.mark.parametrize("name", sorted(problems.NOT_HERE))
+def test_a_stand_in_has_the_shape_of_its_set_and_is_called_one(name):
+    problem, (per_row, positive) = problems.PROBLEMS[f"{name}-like"], problems.NOT_HERE[name]
+    assert problem.shape == problems.PROBLEMS[name].shape
+    assert problem.delta == problems.PROBLEMS[name].delta
+    assert problem.stands_for == name
+    assert published("table1", problem.name, "pdm") == published("table2", problem.name, "mpu") == (None, None, None)
+    X, y = partial(problem.read, rows=400)([], problem.shape[1])
+    again, _ = partial(problem.read, rows=400)([], problem.shape[1])
+    assert (again != X).nnz == 0
+    assert X.nnz / 400 == pytest.approx(per_row, rel=0.02)
+    assert np.mean(y > 0) == pytest.approx(positive, abs=0.01)
+    assert np.allclose(X.multiply(X).sum(axis=1), 1, atol=1e-5)
+
+
+def test_a_table_runs_on_a_stand_in_and_says_so(run, tmp_path, monkeypatch):
+    like = problems.PROBLEMS["physics-like"]
+    small = replace(like, shape=(ROWS, 70), read=partial(like.read, rows=ROWS), positives=None)
+    monkeypatch.setitem(problems.PROBLEMS, "physics-like", small)
+    code, out, _ = run("paper", "table1", "--sets", "physics-like", "--columns", "pdm", "--data-dir", tmp_path)
+    assert code == 0
+    assert "a stand-in, not the paper's data; the paper has no figures for it" in out
+    (row,) = rows_of(tmp_path / "paper-results", 1).values()
+    assert row["margin_e4"]
+    assert not row["margin_e4_paper"]

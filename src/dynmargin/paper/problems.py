@@ -1,15 +1,17 @@
-"""The paper's nine problems and two stand-ins: the files they need, and how wrong ones are refused."""
+"""The paper's nine problems, and stand-ins: the files they need, and how wrong ones are refused."""
 
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from ..data.archives import SUFFIXES
 from ..data.dataset import DataError
 from . import readers
 from .readers import Rows, Sides
+from .stand_ins import make_like
 
 LIBSVM_PAGE = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary.html"
 UCI_PAGE = "https://archive.ics.uci.edu/dataset/31/covertype"
@@ -114,6 +116,27 @@ PAPER = (
     Problem("c11", "C11", 0.3, (804414, 47236), None, RCV1_FILES, RCV1_PAGE, readers.read_c11),
     Problem("ccat", "CCAT", 0.3, (804414, 47236), None, RCV1_FILES, RCV1_PAGE, readers.read_ccat),
 )
+GENERATED = "nowhere: it is generated"
+
+
+def _like(problem: Problem, per_row: int, positive: float) -> Problem:
+    """Return a generated stand-in: the same rows and columns, about the same non-zeros and share of positive rows."""
+    title, read = (
+        f"{problem.name}-like (generated)",
+        partial(make_like, rows=problem.shape[0], per_row=per_row, positive=positive),
+    )
+    made = replace(problem, name=f"{problem.name}-like", title=title, positives=None, files=(), source=GENERATED)
+    return replace(made, read=read, stands_for=problem.name)
+
+
+NOT_HERE = {  # non-zeros per row and share of positive rows, as the sets are commonly described
+    "physics": (70, 0.5),
+    "real-sim": (51, 0.31),
+    "news20": (455, 0.5),
+    "webspam": (85, 0.61),
+    "c11": (76, 0.03),
+    "ccat": (76, 0.47),
+}
 STAND_INS = (
     Problem(
         *("newsgroups", "newsgroups (for News20)", 0.1, (18846, 1664489), 9373, ("newsgroups/20news-bydate.tar",)),
@@ -121,8 +144,9 @@ STAND_INS = (
     ),
     Problem(
         *("rcv1-like", "rcv1-like (for C11, CCAT)", 0.3, (804414, 47236), None, ()),
-        *("nowhere: it is generated", readers.make_rcv1_like, "c11"),
+        *(GENERATED, readers.make_rcv1_like, "c11"),
     ),
+    *(_like(problem, *NOT_HERE[problem.name]) for problem in PAPER if problem.name in NOT_HERE),
 )
 PROBLEMS = {problem.name: problem for problem in (*PAPER, *STAND_INS)}
 
