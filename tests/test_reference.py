@@ -34,6 +34,7 @@ schedules = st.builds(
     first_width=st.sampled_from([None, 1.5]),
     multiple_updates=st.booleans(),
     single_updates_first=st.booleans(),
+    shuffle_first=st.booleans(),
     shuffle_active_sets=st.booleans(),
     balanced=st.booleans(),
     inner_passes=st.sampled_from([0.5, 1.0, 2.0, np.inf]),

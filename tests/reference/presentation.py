@@ -55,7 +55,8 @@ class Run:
         """Full passes until one makes no update; True if that happened."""
         everything = list(range(len(self.Y)))
         while self.full_passes < max_passes and self.made < self.max_updates:
-            self.shuffle(everything)
+            if self.full_passes > 0 or self.schedule.shuffle_first:
+                self.shuffle(everything)
             self.full_passes += 1
             first = self.full_passes == 1
             width = self.schedule.first_width if first else None

@@ -22,6 +22,7 @@ struct Schedule {
   double first_width;            // c1 in the first full pass
   bool multiple_updates;         // a pattern is added as often as presenting it again and again would add it
   bool single_updates_first;     // no multiple updates in the first full pass
+  bool shuffle_first;            // a fresh order for the first full pass, too; otherwise that of the rows
   bool shuffle_active_sets;      // a fresh order for the active sets too
   bool balanced;                 // the two sides evenly mixed in every fresh order
   double inner_passes;  // at most this many full passes' worth of visits to active sets between two full passes
@@ -109,7 +110,8 @@ class ActiveSets {
     Pass& p = pass();
     p.next = 0;
     p.updated = false;
-    if (full() || schedule_.shuffle_active_sets)
+    const bool in_order = first_full_pass() && !schedule_.shuffle_first;
+    if ((full() && !in_order) || (!full() && schedule_.shuffle_active_sets))
       schedule_.balanced ? order_.shuffle_balanced(p.members.items()) : order_.shuffle(p.members.items());
     gathered().clear();
   }

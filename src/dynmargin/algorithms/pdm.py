@@ -32,6 +32,7 @@ def to_core(schedule: Schedule) -> _core.Schedule:
         schedule.widths[0] if schedule.first_width is None else schedule.first_width,
         schedule.multiple_updates,
         schedule.single_updates_first,
+        schedule.shuffle_first,
         schedule.shuffle_active_sets,
         schedule.balanced,
         schedule.inner_passes,

@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         table.add_argument("--epsilon", type=accuracy, default=PAPER_EPSILON, help="default 0.01, the paper's")
     add("figures", "the paper's curves, updates against epsilon, Table 1 as bars", run_figures)
     add("sensitivity", "one parameter or device of PDM varied at a time", run_sensitivity, seeds=1)
-    add("all", "all of these", run_all, seeds=5)
+    add("all", "all of these", run_all, seeds=3)
 
 
 def problems_of(names: list[str] | None) -> list[Any]:

@@ -2,13 +2,15 @@
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
+from ..training.schedule import PAPER
 from .own_state import own_state
 from .problems import Problem
 from .readers import Rows, Sides
 
+IN_ORDER = replace(PAPER, shuffle_first=False)
 HUGE_C = 1e10  # stands for an infinite C in LIBLINEAR: far above the largest dual weight, 1 / gamma_d² at most
 LIBLINEAR_LIMIT = {  # what its solvers do after 300 passes
     1: "went over to Newton's method after 300 passes",
@@ -75,24 +77,28 @@ class Column:
     solver: int = 0  # LIBLINEAR's -s, for what is not ours
     extended: bool = False
     beta_of: str = ""  # the column whose margin PFM takes for its beta
+    in_order: bool = False  # the first full pass presents the rows as they stand in the file
 
     @property
     def paper(self) -> str:
         """The name of the paper's own column."""
-        return self.name.removesuffix("-liblinear")
+        return self.name.removesuffix("-liblinear").removesuffix("-in-order")
 
     def run(self, task: Task) -> Measured:
         """Compute a cell."""
         X, C = (extended(task), math.inf) if self.extended else (task.X, task.problem.C)
         if self.solver:
             return run_liblinear(self.solver, task, X, C)
-        return run_ours(self.algorithm, task, X, {"C": C, "stop": "convergence", "schedule": "paper"})
+        return run_ours(
+            self.algorithm, task, X, {"C": C, "stop": "convergence", "schedule": IN_ORDER if self.in_order else "paper"}
+        )
 
 
 COLUMNS = {
     column.name: column
     for column in (
         Column("table1", "pdm", "PDM", "pdm"),
+        Column("table1", "pdm-in-order", "PDM, first pass in file order", "pdm", in_order=True),
         Column("table1", "pfm", "PFM (PDM's margin)", "pfm", beta_of="pdm"),
         Column("table1", "pdm-succ", "PDM-succ", "pdm-succ"),
         Column("table1", "pfm-succ", "PFM (PDM-succ's margin)", "pfm", beta_of="pdm-succ"),

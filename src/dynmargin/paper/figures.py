@@ -13,14 +13,12 @@ from ..progress.table import TableProgress
 from . import curves
 from .cells import Cells
 from .problems import Problem
-from .published import NOTES
 from .readers import Rows
 from .rendering import PAPER_EPSILON, UNITS, Line, lines
-from .tables import Order, Table, columns_of, run_table
+from .tables import Order, Table, columns_of, run_tables
 
 EPSILONS = (0.5, 0.2, 0.1, 0.05, 0.02, PAPER_EPSILON)
 MOST_SEEDS = 100
-MISPRINT = "misprint"
 
 
 def require_matplotlib() -> None:
@@ -47,13 +45,12 @@ def draw_all(
     """Compute the cells that are missing and draw: two pictures per problem whose data are here, and Table 1."""
     cells = Cells(out / "cells")
     here = [problem for problem in problems if problem.find(folder) is not None]
-    recorded = Order(curves.WORK, here, curves.CURVES, PAPER_EPSILON, 1, limit, folder)
-    run_table(Table(recorded), cells, resume, progress)
-    runs = {}
-    for epsilon in EPSILONS:
-        order = Order("table1", here, columns_of("table1", ["pdm", "pfm"]), epsilon, 1, limit, folder)
-        runs[epsilon] = Table(order)
-        run_table(runs[epsilon], cells, resume or epsilon == PAPER_EPSILON, progress)  # those are Table 1's own
+    if here:
+        recorded = Table(Order(curves.WORK, here, curves.CURVES, PAPER_EPSILON, 1, limit, folder))
+        columns = columns_of("table1", ["pdm", "pfm"])
+        runs = {epsilon: Table(Order("table1", here, columns, epsilon, 1, limit, folder)) for epsilon in EPSILONS}
+        kept = [(table, resume or epsilon == PAPER_EPSILON) for epsilon, table in runs.items()]  # Table 1's own
+        run_tables([(recorded, resume), *kept], cells, progress)
     for problem in here:
         if found := curves.stored_curves(problem, PAPER_EPSILON, out):
             yield save(curves.draw_curves(problem, PAPER_EPSILON, found), out / f"curves-{problem.name}.png")
@@ -142,12 +139,7 @@ def draw_bars(table: Table) -> Any:
             for end in ("least", "most")
         ]
         ax.barh(places - 0.2, ours, height=0.4, xerr=spread, capsize=2, label="ours (median and range)")
-        bars = ax.barh(places + 0.2, paper, height=0.4, label="the paper's")
-        for line, bar in zip(rows, bars, strict=True):
-            if j == 1 and MISPRINT in NOTES.get(("table1", line.problem.name, line.column.name), ""):
-                bar.set(hatch="///", facecolor="white", edgecolor="tab:orange")
-                place = (bar.get_width() / 1.3, bar.get_y() + bar.get_height() / 2)
-                ax.text(*place, MISPRINT, ha="right", va="center", fontsize=8, backgroundcolor="white")
+        ax.barh(places + 0.2, paper, height=0.4, label="the paper's")
         ax.set(xlabel=unit, xscale="linear" if j == 0 else "log")
         if j > 0:  # plain numbers
             ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=30))

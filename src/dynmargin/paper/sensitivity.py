@@ -68,6 +68,7 @@ def _schedules(title: str, changes: dict[str, dict[str, Any]], paper: str) -> Fa
 
 SINGLE: dict[str, Any] = {"multiple_updates": False}
 FULL_ONLY: dict[str, Any] = {"rounds": (0, 0, 0)}
+IN_ORDER: dict[str, Any] = {"shuffle_first": False}
 NO_FIRST: dict[str, Any] = {"first_width": None, "single_updates_first": False}
 
 FAMILIES = (
@@ -103,6 +104,7 @@ FAMILIES = (
             "no active sets": FULL_ONLY,
             "no first-epoch rules": NO_FIRST,
             "none of the three": {**SINGLE, **FULL_ONLY, **NO_FIRST},
+            "first pass in file order": IN_ORDER,
         },
         "all",
     ),

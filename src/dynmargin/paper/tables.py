@@ -60,6 +60,21 @@ def installed(column: Runnable) -> bool:
 
 def run_table(table: Table, cells: Cells, resume: bool, progress: TableProgress) -> None:
     """Compute what is missing; the table fills as it goes, so that an interrupted one can be shown."""
+    run_tables([(table, resume)], cells, progress)
+
+
+def run_tables(work: list[tuple[Table, bool]], cells: Cells, progress: TableProgress) -> None:
+    """Compute what is missing of several tables on the same problems, each of which is loaded once."""
+    to_do = [(table, _missing(table, cells, resume)) for table, resume in work]
+    left = sum(len(keys) for _, missing in to_do for keys in missing.values())
+    for problem in work[0][0].order.problems:
+        keys = [(table, key) for table, missing in to_do for key in missing.get(problem.name, [])]
+        _run_problem(problem, keys, cells, progress, left)
+        left -= len(keys)
+
+
+def _missing(table: Table, cells: Cells, resume: bool) -> dict[str, list[Key]]:
+    """Read the cells that exist; return those to compute, by problem."""
     order = table.order
     to_do: dict[str, list[Key]] = {}
     for problem in order.problems:
@@ -72,23 +87,19 @@ def run_table(table: Table, cells: Cells, resume: bool, progress: TableProgress)
             table.trouble[problem.name] = f"data not here: {problem.wanted} from {problem.source}"
         else:
             to_do[problem.name] = [key for key in keys if key not in table.results]
-    left = sum(map(len, to_do.values()))
-    for problem in order.problems:
-        keys = to_do.get(problem.name, [])
-        _run_problem(problem, keys, table, cells, progress, left)
-        left -= len(keys)
+    return to_do
 
 
 def _run_problem(
-    problem: Problem, keys: list[Key], table: Table, cells: Cells, progress: TableProgress, left: int
+    problem: Problem, keys: list[tuple[Table, Key]], cells: Cells, progress: TableProgress, left: int
 ) -> None:
     """Compute cells of a problem one after the other, with a new worker after one that had to be ended."""
     worker: Worker | None = None
-    named = {column.name: column for column in table.order.columns}
     try:
-        for key in keys:
+        for table, key in keys:
             left -= 1
-            column, beta = named[key.column], None
+            column = next(column for column in table.order.columns if column.name == key.column)
+            beta = None
             if column.beta_of:
                 source = table.results.get(key._replace(column=column.beta_of))
                 beta = source.margin if source else None

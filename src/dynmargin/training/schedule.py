@@ -25,6 +25,8 @@ class Schedule:
         Add a misclassified pattern as often as presenting it again and again would add it. False: once per visit.
     single_updates_first : bool
         No multiple updates in the first full pass.
+    shuffle_first : bool
+        A fresh order for the first full pass. False: the order of the rows, as in the paper's own runs.
     shuffle_active_sets : bool
         A fresh order for the active sets too, on every pass.
     balanced : bool
@@ -57,6 +59,7 @@ class Schedule:
     first_width: float | None = None
     multiple_updates: bool = True
     single_updates_first: bool = True
+    shuffle_first: bool = True
     shuffle_active_sets: bool = True
     balanced: bool = True
     inner_passes: float = 2.0
@@ -75,7 +78,7 @@ class Schedule:
             )
         if not self.inner_passes > 0:
             raise ValueError(f"inner_passes must be positive, got {self.inner_passes}")
-        for name in ("multiple_updates", "mixing", "renewal", "polish"):
+        for name in ("multiple_updates", "shuffle_first", "mixing", "renewal", "polish"):
             if not isinstance(getattr(self, name), bool):
                 raise ValueError(f"{name} must be True or False, got {getattr(self, name)!r}")
         if not 0 < self.rule_accuracy <= 1:
