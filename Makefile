@@ -1,7 +1,8 @@
 # make demo          train on a real data set, prove the result, compare with LinearSVC, draw the bounds
 # make test          the whole test suite
 # make lint          linters and types
-# make paper         the paper's tables beside ours, for the data that are available; a run that was ended is continued.
+# make paper         the paper's tables beside ours and its curves, for the data that are available; a run that was ended
+#                    is continued.
 #                    PAPER="--sets adult,web" narrows it down
 # make check-short   what CI runs beside the tests: a part of them with the core under the address sanitizer
 #
@@ -53,6 +54,7 @@ lint: $(VENV)/with-lint
 paper: $(VENV)/with-paper
 	$(BIN)/dynmargin paper table1 --resume --out $(VENV)/paper $(PAPER)
 	$(BIN)/dynmargin paper table2 --resume --out $(VENV)/paper $(PAPER)
+	$(BIN)/dynmargin paper figures --resume --out $(VENV)/paper $(PAPER)
 
 SECONDS ?= 60
 MINUTES ?= 30

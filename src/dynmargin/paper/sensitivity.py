@@ -2,6 +2,7 @@
 
 import csv
 import io
+import math
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -109,6 +110,7 @@ FAMILIES = (
         "all",
     ),
 )
+DEVICES = FAMILIES[-1]
 VARIATIONS = tuple({variation.name: variation for family in FAMILIES for variation in family.values.values()}.values())
 
 
@@ -179,36 +181,42 @@ def _words(outcome: Outcome) -> list[str]:
 
 
 MEASURES = ("updates", "seconds", "margin", "error")
-LABELS = ("updates, relative", "CPU s, relative", "margin, relative", "training error, %")
+LABELS = ("updates", "CPU seconds", "margin", "training error")
 
 
 def draw_sensitivity(table: Table) -> Any:
-    """Draw a row per family and a column per measure, a line per problem; relative to the paper's own setting."""
+    """Draw a row per family and a column per measure, a line per problem; all relative to the paper's own setting."""
     from matplotlib import pyplot
+    from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 
     found = list(outcomes(table))
     figure, grid = pyplot.subplots(
-        len(FAMILIES), len(MEASURES), figsize=(13, 2.1 * len(FAMILIES)), layout="constrained", squeeze=False
+        len(FAMILIES), len(MEASURES), figsize=(13, 2.2 * len(FAMILIES)), layout="constrained", squeeze=False
     )
     for axes, family in zip(grid, FAMILIES, strict=True):
         places = range(len(family.values))
-        for ax, measure, label in zip(axes, MEASURES, LABELS, strict=True):
+        names = [value.replace(" ", "\n").replace(",", "\n") for value in family.values]
+        for ax, measure in zip(axes, MEASURES, strict=True):
             for problem in table.order.problems:
                 own = {o.value: getattr(o, measure) for o in found if o.problem == problem.name and o.family == family}
-                unit = 100.0 if measure == "error" else None
-                base = own[family.paper]
-                if unit is None:
-                    unit = 1 / base if base else None
-                values = [None if v is None or unit is None else v * unit for v in own.values()]
-                ax.plot(places, [float("nan") if v is None else v for v in values], "o-", label=problem.title)
+                base = own[family.paper] or math.nan
+                values = [math.nan if value is None else value / base for value in own.values()]
+                ax.plot(places, values, "o" if family is DEVICES else "o-", label=problem.title)
             ax.axvline(list(family.values).index(family.paper), color="lightgrey", zorder=0)
-            ax.set_xticks(places, [value.replace(" ", "\n") for value in family.values], fontsize=7)
+            ax.set_xticks(places, names, fontsize=7)
             if measure in ("updates", "seconds"):
                 ax.set_yscale("log")
-            elif measure == "error":
-                ax.set_ylim(bottom=0)
-            if family is FAMILIES[0]:
-                ax.set_title(label, fontsize=10)
+                ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=30))
+                ax.yaxis.set_minor_locator(NullLocator())
+                ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+                ax.set_ylim(min(0.45, ax.get_ylim()[0]), max(2.2, ax.get_ylim()[1]))  # small changes look small
+            else:
+                ax.ticklabel_format(axis="y", useOffset=False)
+                low, high = ax.get_ylim()
+                ax.set_ylim(min(low, 0.98), max(high, 1.02))
+            ax.tick_params(axis="y", labelsize=8)
         axes[0].set_ylabel(family.title)
-    grid[0][-1].legend(fontsize=8)
+    for ax, label in zip(grid[0], LABELS, strict=True):
+        ax.set_title(f"{label}, relative", fontsize=10)
+    figure.legend(*grid[0][0].get_legend_handles_labels(), loc="outside upper right", ncols=len(table.order.problems))
     return figure
