@@ -1,8 +1,8 @@
 """What the paper claims of margins and of ‖a‖/t, each on states in which the claim could fail.
 
 Runs on small problems converge long before most of the claims begin to bite: PDM needs about a tenth of the updates
-after which ‖a‖/t is certain to fall. So states are constructed, which is legitimate: any non-negative counts belong to a perceptron that was
-presented with the patterns that often. Patterns are whole numbers and sums are exact.
+after which ‖a‖/t is certain to fall. So states are constructed, which is legitimate: any non-negative counts belong to
+a perceptron that was presented with the patterns that often. Patterns are whole numbers and sums are exact.
 """
 
 import math
