@@ -8,7 +8,7 @@ algorithm, changes its prediction.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,6 @@ from numpy.typing import NDArray
 from .. import _core
 from ..problem.matrix import as_matrix
 from ..problem.problems import Problem
-
-if TYPE_CHECKING:
-    from .certificate import Certificate
 
 Vector = NDArray[np.float64]
 
@@ -60,6 +57,34 @@ class Ball:
         return (distance + other.radius) * OUTWARD <= self.radius < math.inf  # false for what is not a number
 
 
+class Bounded(Protocol):
+    """A certificate, as far as the ball goes."""
+
+    @property
+    def problem(self) -> Problem:
+        """What was asked."""
+
+    @property
+    def margin(self) -> float:
+        """What the weights have."""
+
+    @property
+    def upper_bound(self) -> float:
+        """What no classifier exceeds."""
+
+    @property
+    def weights(self) -> Vector:
+        """The witness of the margin."""
+
+    @property
+    def intercept(self) -> float | Vector:
+        """Its intercept."""
+
+    @property
+    def ball(self) -> Ball | None:
+        """Where the optimum is, if that is known."""
+
+
 def ball_from(
     problem: Problem, centre: Vector, intercept: Vector, radius: float, shape: tuple[int, ...]
 ) -> Ball | None:
@@ -69,7 +94,7 @@ def ball_from(
     return Ball(centre.reshape(shape), intercept if problem.joint else float(intercept[0]), radius)
 
 
-def ball_around_weights(certificate: "Certificate") -> Ball:
+def ball_around_weights(certificate: Bounded) -> Ball:
     """Return a larger ball, for a certificate without one: its two bounds are enough.
 
     The optimum is within sqrt(2 G) of the weights, where G = P - D is the duality gap. Weights for the hard margin are
@@ -98,7 +123,7 @@ class Settled:
     it however it rounds.
     """
 
-    def __init__(self, certificates: Sequence["Certificate"], coef: Vector, intercept: Vector) -> None:
+    def __init__(self, certificates: Sequence[Bounded], coef: Vector, intercept: Vector) -> None:
         if not certificates:
             raise ValueError(NO_CERTIFICATE)
         first = certificates[0].problem
