@@ -95,7 +95,7 @@ def draw_case(random, kind):
         parameters["C"] = float(random.choice([1.0, logarithmic(random, -12, 12), np.inf]))
         if algorithm.soft_only or hinge:
             parameters["C"] = float(random.choice([1.0, logarithmic(random, -12, 12)]))
-    if "stop" in known and random.random() < 0.3:
+    if "stop" in known and name != "auto" and random.random() < 0.3:
         parameters["stop"] = "convergence"
     if "max_updates" in known and ("stop" in parameters or random.random() < 0.5):
         parameters["max_updates"] = 300_000  # a rule that is certain to be satisfied some day may take its time

@@ -366,15 +366,42 @@ def test_all_goes_through_every_part(run, data, tmp_path, monkeypatch, in_proces
     assert run(*words, "--resume")[2] == ""  # nothing is left to do
 
 
+def test_all_goes_on_after_a_part_that_failed(run, tmp_path):
+    """Without data nothing can be drawn: that is said, and the part after it is run."""
+    (tmp_path / "empty").mkdir()
+    code, _, err = run("paper", "all", "--sets", "adult", "--data-dir", "empty")
+    assert code == 3
+    assert err.startswith("dynmargin paper figures: nothing could be drawn: empty holds none of the sets")
+    assert (tmp_path / "paper-results/sensitivity.csv").exists()
+
+
+def test_all_ends_with_the_worst_code_even_if_later_parts_succeed(run, data, monkeypatch, in_process):
+    monkeypatch.setattr(sensitivity, "FAMILIES", sensitivity.FAMILIES[:1])
+    monkeypatch.setattr(sensitivity, "VARIATIONS", (sensitivity.BASELINE,))
+    monkeypatch.setattr(tables, "COLUMNS", {name: COLUMNS[name] for name in ("pdm", "mpu")})
+    monkeypatch.setattr(figures, "draw_all", lambda *_: iter(()))
+    code, out, err = run("paper", "all", "--sets", "adult", "--seeds", 1, "--data-dir", data)
+    assert code == 3
+    assert "dynmargin paper figures: nothing could be drawn" in err
+    assert out.endswith(f"{os.path.join('paper-results', 'sensitivity.png')}\n")
+
+
+def test_all_refuses_a_wrong_name_once(run, tmp_path):
+    code, out, err = run("paper", "all", "--sets", "adult,elsewhere")
+    assert (code, out) == (3, "")
+    assert err.count("there is no set 'elsewhere'") == 1
+    assert not (tmp_path / "paper-results").exists()
+
+
 def test_the_published_tables_are_complete():
     paper = [problem.name for problem in problems.PAPER]
     assert list(TABLES["table1"]) == list(TABLES["table2"]) == paper
-    for table, names in (("table1", PUBLISHED_1), ("table2", TABLE_2)):
+    for work, names in (("table1", PUBLISHED_1), ("table2", TABLE_2)):
         for problem in paper:
-            assert list(TABLES[table][problem]) == names
-            assert all(figures.seconds for figures in TABLES[table][problem].values())
+            assert list(TABLES[work][problem]) == names
+            assert all(figures.seconds for figures in TABLES[work][problem].values())
             for column in COLUMNS.values():
-                assert column.table != table or column.paper in names
+                assert column.work != work or column.paper in names
     assert all(column in TABLES[table][problem] for table, problem, column in NOTES)
 
 

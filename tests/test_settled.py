@@ -25,7 +25,7 @@ from dynmargin import (
     PDMClassifier,
     SparseCounts,
 )
-from dynmargin.certificate.certificate import certify
+from dynmargin.certificate.certificate import certify, percent
 from dynmargin.problem.matrix import as_matrix
 from dynmargin.problem.problems import BinaryProblem
 
@@ -134,6 +134,69 @@ def test_a_tampered_ball_is_not_proven(cancer):
         assert dataclasses.replace(certificate, ball=lie).verify(X, y).verdict == "not proven"
     larger = dataclasses.replace(honest, radius=honest.radius * 2)
     assert dataclasses.replace(certificate, ball=larger).verify(X, y)
+
+
+def test_no_radius_makes_up_for_an_intercept_that_is_not_there(cancer):
+    X, y = cancer
+    certificate = MaxMarginClassifier(fit_intercept=False, random_state=0).fit(X, y).certificate_
+    assert certificate.verify(X, y)
+    lie = dataclasses.replace(certificate.ball, intercept=100.0, radius=certificate.ball.radius + 101.0)
+    assert dataclasses.replace(certificate, ball=lie).verify(X, y).verdict == "not proven"
+
+
+def test_classes_with_intercepts_of_different_kinds_are_refused(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    classifier = MaxMarginClassifier(random_state=0).fit(X, y)
+    classifier.save(tmp_path / "model.npz")
+    model = dynmargin.load(tmp_path / "model.npz")
+    first, *rest = model.certificates
+    for other in ({"rho": 300.0}, {"rho": 0.0, "free_bias": True}):
+        problem = dataclasses.replace(first.problem, **other)
+        mixed = dataclasses.replace(model, certificates=(dataclasses.replace(first, problem=problem), *rest))
+        with pytest.raises(ValueError, match="intercept"):
+            mixed.settled(X)
+        with pytest.raises(ValueError, match="intercept"):
+            mixed.save(tmp_path / "mixed.npz")
+
+
+def test_a_share_of_rows_that_is_not_settled_is_not_proven(cancer):
+    X, y = cancer
+    weight = np.where(np.arange(len(y)) < 20, 0.0, 1.0)
+    classifier = NewtonClassifier(stop="predictions", settle=0.99).fit(X, y, weight)
+    share = classifier.certificate_.settled_share
+    assert share == classifier.settled(X[20:]).mean() >= 0.99
+    model = dynmargin.LinearModel(
+        classifier.classes_, classifier.coef_, classifier.intercept_, 1.0, tuple(classifier.certificates_)
+    )
+    assert model.verify(X, y, weight)
+    rough = MaxMarginClassifier(0.01, random_state=0).fit(X, y)
+    assert rough.settled(X).mean() < 0.9
+    lie = dataclasses.replace(rough.certificate_, settled_share=0.9)
+    model = dynmargin.LinearModel(rough.classes_, rough.coef_, rough.intercept_, 1.0, (lie,))
+    assert "said to be settled" in model.verify(X, y).detail
+
+
+def test_the_share_of_other_rows_is_not_that_of_the_training_rows(cancer):
+    X, y = cancer
+    far = 100 * X
+    classifier = DCDClassifier(stop="predictions", settle=0.5, random_state=0).fit(X, y, settle_on=far)
+    assert classifier.settled(far).mean() >= 0.5
+    assert classifier.certificate_.settled_share is None
+
+
+@pytest.mark.parametrize(
+    ("share", "text"),
+    [
+        (0.29, "29.0 %"),
+        (0.57, "57.0 %"),
+        (0.58, "58.0 %"),
+        (0.99899, "99.8 %"),
+        (0.9999999, "99.999 %"),
+        (1.0, "100 %"),
+    ],
+)
+def test_shares_are_rounded_down(share, text):
+    assert percent(share) == text
 
 
 def test_a_model_file_keeps_the_ball_and_older_ones_do_without(cancer, tmp_path):

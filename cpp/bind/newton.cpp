@@ -83,7 +83,16 @@ void bind_newton(nb::module_& m) {
 
   m.def("solve_work", &solve_work, "n"_a, "The work of solving a system of n unknowns, in multiplications of a pass.");
   m.attr("MOST_HESSIAN_COLUMNS") = Newton::largest_hessian;
-  m.attr("FEWEST_PRODUCTS_FOR_HESSIAN") = Newton::fewest_for_hessian;
+  m.attr("FIND_ROW") = Newton::find_row;
+  m.def(
+      "hessian_pays_at_once",
+      [](double summed, std::size_t n, double product) {
+        return Newton::hessian_pays(Newton::hessian_work(summed, n), product, 0);
+      },
+      "summed"_a, "n"_a, "product"_a,
+      "Whether Newton's method forms a Hessian of n unknowns without conjugate gradients first, given what its sum "
+      "over "
+      "rows and a product with it cost.");
   m.def("log", &portable::log, "x"_a, "The logarithm, the same on every machine.");
   m.def("exp", &portable::exp, "x"_a, "The exponential, the same on every machine.");
   m.def("pow", &portable::pow, "x"_a, "p"_a, "x^p for x >= 0, the same on every machine.");

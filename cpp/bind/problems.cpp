@@ -63,9 +63,10 @@ nb::tuple prove_two(const Problem& self, const Data& data, std::int64_t n_column
   require(static_cast<std::int64_t>(w.shape(0)) == n_columns, "the weights and the columns differ in number");
   require(places.shape(0) == counts.shape(0), "places and counts differ in length");
   const auto own_places = copy_of(places), own_counts = copy_of(counts);  // another thread may change theirs
+  const auto own_w = copy_of(w);
   const auto found = [&] {
     nb::gil_scoped_release release;
-    return prove(data, self, span_of(w), b, own_places, own_counts, confirming);
+    return prove(data, self, own_w, b, own_places, own_counts, confirming);
   };
   return as_tuple(found(), confirming ? errors_to_confirm : errors_to_publish);
 }
@@ -283,9 +284,10 @@ void bind_problems(nb::module_& m) {
             require_fitting(self, matrix, w, b);
             require(places.shape(0) == counts.shape(0), "places and counts differ in length");
             const auto own_places = copy_of(places), own_counts = copy_of(counts);
+            const std::vector<double> own_w(w.data(), w.data() + w.size()), own_b = copy_of(b);
             const auto found = [&] {
               nb::gil_scoped_release release;
-              return prove(matrix.view, self, {w.data(), w.size()}, span_of(b), own_places, own_counts);
+              return prove(matrix.view, self, own_w, own_b, own_places, own_counts);
             };
             return as_tuple(found(), confirming ? errors_to_confirm : errors_to_publish);
           },

@@ -22,7 +22,12 @@ def test_train_until_settled_and_predict(run, folder):
 
 
 def test_what_does_not_go_together_is_refused(run):
-    for words in (("--algorithm", "decomposition"), ("-v", "3"), ("--checkpoint", "kept.npz")):
+    for words in (
+        ("--algorithm", "decomposition"),
+        ("--algorithm", "perceptron"),
+        ("-v", "3"),
+        ("--checkpoint", "kept.npz"),
+    ):
         code, _, err = run("train", "train", "--until-settled", "99%", *words)
         assert code == 3
         assert "--until-settled" in err

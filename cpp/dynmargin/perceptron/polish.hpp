@@ -114,7 +114,7 @@ class Polish {
   // or thousands of passes to a certified 1 %; 1e3 to 7e3 takes 10 to 60, and conjugate gradients longer than these.)
   static constexpr double stiff_passes = 2e5, stiff_passes_exact = 1e4;
   static constexpr double largest_share = 4;
-  static constexpr double largest_stiffness = 1e100;  // beyond, products leave the doubles
+  static constexpr double largest_stiffness = 1e12;  // beyond, rounding decides which way a step goes
   static constexpr double close_enough = 0.98;        // counts have yet to be rounded
   static constexpr double visit = 60, entry = 2;      // of PDM, in multiplications of a pass over rows
 

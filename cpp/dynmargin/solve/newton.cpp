@@ -73,12 +73,11 @@ void Newton::step() {
 bool Newton::hessian_pays() const {
   if (w_.size() > largest_hessian + 1) return false;
   if (!upper_.empty()) return true;  // to keep it up to date costs little
-  double hessian = typical_steps * solve_work(w_.size());
+  double summed = 0;
   for_each_member([&](std::size_t i, const auto& rows, std::uint64_t start) {
-    if (scores_[0][i] < 1) hessian += rows.outer_work(start);
+    if (scores_[0][i] < 1) summed += rows.outer_work(start);
   });
-  constexpr double cheap = 2e7;  // it takes less time than many short steps
-  return hessian <= std::max({cheap, iterated_, fewest_for_hessian * work_of_product()});
+  return hessian_pays(hessian_work(summed, w_.size()), work_of_product(), iterated_);
 }
 
 bool Newton::iterate() {

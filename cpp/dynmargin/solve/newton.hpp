@@ -25,8 +25,17 @@ class Newton {
   static constexpr std::size_t largest_hessian = 2000;
   static constexpr int fewest_iterations = 5;
   static constexpr double find_row = 40;  // for a product, in multiplications
-  // Products that cost as much as a Hessian and its solutions: where it is fewer, it is formed at once.
-  static constexpr double fewest_for_hessian = 80, typical_steps = 5;
+  // Whether a Hessian that costs so much in all is worth it, when a product costs so much and conjugate gradients have
+  // spent so much. It is formed at once where it is cheap, or costs as much as few products.
+  static bool hessian_pays(double hessian, double product, double iterated) {
+    constexpr double cheap = 2e7, few_products = 80;
+    return hessian <= std::max({cheap, iterated, few_products * product});
+  }
+  // Of a Hessian, which is summed over rows at this cost, and solved with a few times.
+  static double hessian_work(double summed, std::size_t n) {
+    constexpr double typical_steps = 5;
+    return summed + typical_steps * solve_work(n);
+  }
 
   // `scale` multiplies the penalties: on a subset of the rows it makes up for those that are not there.
   Newton(std::shared_ptr<const PackedRows> packed, std::shared_ptr<const Problem> problem,

@@ -30,7 +30,6 @@ SMALLEST_SHARE = 0.1  # of the work so far, for what is left to be done
 NEWTON_PRODUCTS, NEWTON_PRODUCTS_SPARSE, FEWEST_PRODUCTS = 6.0, 12.0, 50.0
 DENSE = 0.1  # of all entries are not zero
 TALL, LARGEST_ROOT = 5, 35.0  # with more rows per feature than this, classes overlap: the root counts as at most that
-PRODUCT_ROW = 40.0  # what finding a row for a product costs, in multiplications
 # Of PDM, typically, and what its polish costs in passes; times the root of the stiffness where rows are not many and
 # the polish has no Hessian. (Of 24 such random problems, half take more and half take less.)
 PDM_PASSES, PDM_PASSES_PER_ROOT = 60.0, 4.0
@@ -87,6 +86,12 @@ class Entrant(ABC):
         """How much work it has done."""
         visits: int = self.trainer.visits if self.trainer is not None else 0
         return visits / self.problem.n_rows * self.pass_work
+
+    @property
+    def full_passes(self) -> int:
+        """How many passes it has made."""
+        passes: int = self.trainer.full_passes
+        return passes
 
     @property
     def work_if_even(self) -> float:
@@ -184,7 +189,7 @@ class Newton(Entrant):
         self.remembered = TYPICALLY_ACTIVE  # the share of rows that are active
         self.steps = NEWTON_STEPS * n_prices(problem)
         self.step_work = 2 * self.nonzeros + 20 * rows
-        self.product_work = 2 * self.nonzeros + PRODUCT_ROW * rows
+        self.product_work = 2 * self.nonzeros + _core.FIND_ROW * rows
         typically = NEWTON_PRODUCTS if self.nonzeros > DENSE * rows * columns else NEWTON_PRODUCTS_SPARSE
         root = min(math.sqrt(problem.stiffness), LARGEST_ROOT if self.tall else math.inf)
         self.products = max(FEWEST_PRODUCTS, typically * root)
@@ -199,6 +204,11 @@ class Newton(Entrant):
         """How much work it has done."""
         work: float = self.trainer.work if self.trainer is not None else 0.0
         return work
+
+    @property
+    def full_passes(self) -> int:
+        """Its steps, if they are exact; thousands of others without progress do not mean that all have stalled."""
+        return super().full_passes if self.exact_at_once else 0
 
     def pause(self) -> None:
         """Do nothing: a step is a turn of its own, if need be."""
@@ -226,10 +236,15 @@ class Newton(Entrant):
         exact = steps * self.solve_work + (0.0 if formed else hessian)
         iterated = self.products * product
         if not self.may_form_hessian:
-            exact = math.inf
-        elif hessian + self.solve_work < _core.FEWEST_PRODUCTS_FOR_HESSIAN * product:
-            iterated = math.inf
-        return steps * self.step_work + min(exact, iterated)
+            return steps * self.step_work + iterated
+        return steps * self.step_work + (exact if self.exact_at_once else min(exact, iterated))
+
+    @property
+    def exact_at_once(self) -> bool:
+        """Whether a Hessian is formed before conjugate gradients have tried without it."""
+        hessian, product = self.remembered * self.hessian_work, self.remembered * self.product_work
+        at_once: bool = _core.hessian_pays_at_once(hessian, self.problem.rows.n_columns + 1, product)
+        return self.may_form_hessian and at_once
 
 
 class DynamicMargin(Entrant):

@@ -33,7 +33,7 @@ from .entrants import (
     Newton,
     require_intact,
 )
-from .newton import LARGEST_STIFFNESS, Vector
+from .newton import Vector
 
 # Shares of work. (Geometric mean over 64 random problems, counted: 30.4 million multiplications, and 31.2 if a turn
 # lasts as long as the next algorithm would take; 18 of the 20 slowest gain by a shorter beginning.)
@@ -43,7 +43,7 @@ FIRST_SHARE, LARGER_FIRST_SHARE = 0.12, 0.25
 PATIENCE = 0.25  # of what the next one would take: the longest turn, after which its progress is judged again
 FIRST_PASSES = 2.0  # the first turn of coordinate descent lasts at least as long
 LARGEST_WORK = 1e100
-STALL_PASSES = 10_000  # without progress: one algorithm may make none for long, until another has its turn
+LARGEST_STIFFNESS = 1e12  # for Newton's method, as polish.hpp has it
 
 
 class Race:
@@ -52,7 +52,7 @@ class Race:
     def __init__(self, problem: PackedProblem, request: Request) -> None:
         self.problem = problem
         kinds: list[type[Entrant]] = [CoordinateDescent, Newton, DynamicMargin]
-        if not problem.stiffness <= LARGEST_STIFFNESS:  # it could not compute with such numbers
+        if not problem.stiffness <= LARGEST_STIFFNESS:  # beyond, rounding decides which way its steps go
             kinds.remove(Newton)
         self.entrants = [kind(problem, request) for kind in kinds]
         self.newton = next((entrant for entrant in self.entrants if isinstance(entrant, Newton)), None)
@@ -80,7 +80,7 @@ class Race:
     @property
     def full_passes(self) -> int:
         """Passes of all algorithms."""
-        return sum(entrant.trainer.full_passes for entrant in self._begun())
+        return sum(entrant.full_passes for entrant in self._begun())
 
     def advance(self, seconds: float, max_updates: int) -> _core.Event:
         """Advance the algorithm whose turn it is; at the end of its turn its bounds are checked."""
@@ -194,7 +194,7 @@ class Race:
 def train_race(problem: PackedProblem, request: Request) -> Result:
     """Let algorithms take turns until one of them has closed the gap."""
     race = Race(problem, request)
-    result = train(problem, race, request, Refinement.none(), STALL_PASSES)
+    result = train(problem, race, request, Refinement.none())
     last = race.current.name
     others = [name for name in dict.fromkeys(race.turns) if name != last]
     return replace(result, algorithm=f"{last}: {'in turns with ' + ', '.join(others) if others else 'alone'}")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..problem.matrix import as_matrix
-from ..problem.problems import Problem
+from ..problem.problems import Problem, require_one_kind
 
 Vector = NDArray[np.float64]
 
@@ -51,6 +51,8 @@ class Ball:
     def covers(self, other: "Ball", rho: float) -> bool:
         """Whether it contains another ball, rounding errors accounted for."""
         if self.centre.shape != other.centre.shape or np.shape(self.intercept) != np.shape(other.intercept):
+            return False
+        if rho == 0 and np.any(self.intercept):  # there is no such coordinate, so no radius makes up for it
             return False
         apart = np.append(self.centre - other.centre, np.subtract(self.intercept, other.intercept) / (rho or 1.0))
         distance = math.sqrt(float(apart @ apart)) * (1 + (apart.size + 16) * TWO_U) + 1e-150
@@ -127,8 +129,9 @@ class Settled:
         if not certificates:
             raise ValueError(NO_CERTIFICATE)
         first = certificates[0].problem
-        if first.free_bias:
+        if any(one.problem.free_bias for one in certificates):
             raise ValueError(FREE_INTERCEPT)
+        require_one_kind([one.problem for one in certificates])
         balls = [one.ball or ball_around_weights(one) for one in certificates]
         self.rho = first.rho
         self.vectors = np.vstack([*(np.atleast_2d(ball.centre) for ball in balls), coef])

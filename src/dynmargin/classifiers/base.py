@@ -263,7 +263,8 @@ class MarginClassifier(Fitted, Predictor, CallbackSupportMixin, ClassifierMixin,
             return fit(matrix, y, weight, problems, asked, train, packed)
 
         share = float(getattr(self, "settle", 1.0))
-        return lambda asked, train: fit_until_settled(to_gap, asked, train, rows, share)
+        others = settle_on is not None
+        return lambda asked, train: fit_until_settled(to_gap, asked, train, rows, share, others=others)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to one file, as a whole or not at all; `dynmargin.load` reads it.

@@ -14,6 +14,7 @@ exit codes: 0 done, 1 a cell failed, 3 no set could be run, 130 interrupted
 """
 
 import argparse
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -146,6 +147,7 @@ def run_sensitivity(arguments: argparse.Namespace) -> int:
 
 def run_all(arguments: argparse.Namespace) -> int:
     """Compute and draw everything; go on after what failed, stop after Ctrl-C."""
+    problems_of(arguments.sets)  # a wrong name would be one in every part
     worst = DONE
     for action, run in (
         *(("table1", run_table), ("table2", run_table)),
@@ -154,7 +156,11 @@ def run_all(arguments: argparse.Namespace) -> int:
         part = {**vars(arguments), "action": action, "columns": None, "epsilon": PAPER_EPSILON}
         if action == "sensitivity":
             part["seeds"] = 1
-        code = run(argparse.Namespace(**part))
+        try:
+            code = run(argparse.Namespace(**part))
+        except (ValueError, ImportError) as error:
+            print(f"dynmargin paper {action}: {error}", file=sys.stderr, flush=True)
+            code = FAILED
         if code == INTERRUPTED:
             return code
         worst = max(worst, code)

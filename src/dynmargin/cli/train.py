@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 OPTIONS = (options.FITTING, options.WEIGHTS, options.READING, options.LABEL)
 
+SETTLING = ("auto", "newton", "dcd", "pdm")  # algorithms that continue to as small a gap as predictions need
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
@@ -107,6 +109,9 @@ def require_settling(arguments: argparse.Namespace) -> None:
 
     if NAMES[arguments.algorithm][0].free_bias:
         raise ValueError(f"--until-settled does not go with {arguments.algorithm}: {FREE_INTERCEPT}")
+    if NAMES[arguments.algorithm][0].name not in SETTLING:
+        able = ", ".join(name for name, (algorithm, _) in NAMES.items() if algorithm.name in SETTLING)
+        raise ValueError(f"--until-settled needs one of {able}, not {arguments.algorithm}")
     for option, given in {"--validate": arguments.validate, "--checkpoint": arguments.checkpoint}.items():
         if given:
             raise ValueError(f"--until-settled and {option} exclude each other")

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..certificate.ball import Ball
 from ..certificate.certificate import Certificate, certificate_type
 from ..certificate.counts import SparseCounts
-from ..problem.problems import BinaryProblem, JointProblem, Loss, Problem
+from ..problem.problems import BinaryProblem, JointProblem, Loss, Problem, require_one_kind
 
 NUMBERS = ("margin", "upper_bound", "directional_margin", "epsilon")
 COSTS = ("C_positive", "C_negative")
@@ -125,7 +125,7 @@ def _balls(
     require(fits and all(arrays[name].dtype == np.float64 for name in BALL), "the balls do not fit the weights")
     require(bool(np.isfinite(centre).all() and np.isfinite(intercept).all()), "the centre of a ball is not finite")
     require(bool((radius >= 0).all()), "the radius of a ball is not a length")
-    require(bool(((shares >= 0) & (shares <= 1) | np.isnan(shares)).all()), "a share of rows is none")
+    require(bool(((shares >= 0) & (shares <= 1) | np.isnan(shares)).all()), "settled_share is not between 0 and 1")
     centre = np.ascontiguousarray(centre)
     balls = [
         Ball(centre if joint else centre[i], intercept if joint else float(intercept[i]), float(radius[i]))
@@ -159,6 +159,7 @@ def _problems(arrays: Arrays, classes: list[Any], joint: bool) -> list[Problem]:
         ]
     for problem in problems:
         problem.to_core(np.array([1], dtype=np.int8))  # refuses impossible prices and augmentations
+    require_one_kind(problems)
     return problems
 
 

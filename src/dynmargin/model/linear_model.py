@@ -10,13 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..certificate.ball import Settled
-from ..certificate.certificate import Certificate, Verification, problem_text, unproven
+from ..certificate.certificate import Certificate, Verification, percent, problem_text, unproven
 from ..data.archives import contents, name_of
 from ..data.dataset import DataError
 from ..problem.matrix import as_floats, for_products, require_sound
 from ..problem.problems import as_labels
 from ..problem.statement import counted
 from .model_file import ModelFileError, parse, write
+
+ROUNDED_OTHERWISE = 1e-3  # of the rows may be settled or not by the way in which they are stored
 
 
 def scores_of(X: Any, coef: NDArray[np.float64], intercept: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -257,8 +259,17 @@ class LinearModel(Predictor):
             if not result:
                 return result
             found.append((certificate.gap, result))
+        claimed = max((one.settled_share for one in self.certificates if one.settled_share is not None), default=0.0)
+        if claimed and not claimed - ROUNDED_OTHERWISE <= (share := self._settled_share(X, sample_weight)):
+            detail = f"{percent(claimed)} of the rows are said to be settled, but {percent(share)} are"
+            return unproven("not proven", detail)
         worst = max(found, key=lambda gap_and_result: gap_and_result[0])[1]
         return replace(worst, problem=problem_text(self.certificates, weighted=sample_weight is not None))
+
+    def _settled_share(self, X: Any, sample_weight: Any) -> float:
+        """Return which share of the rows that take part is settled."""
+        settled = self.settled(X)
+        return float((settled if sample_weight is None else settled[np.asarray(sample_weight) != 0]).mean())
 
     def _is_that_of_the_certificates(self) -> bool:
         """Whether the certificates are about these weights and these classes."""

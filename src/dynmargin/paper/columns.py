@@ -5,6 +5,8 @@ import time
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
+
 from ..training.schedule import PAPER
 from .own_state import own_state
 from .problems import Problem
@@ -12,6 +14,7 @@ from .readers import Rows, Sides
 
 IN_ORDER = replace(PAPER, shuffle_first=False)
 HUGE_C = 1e10  # stands for an infinite C in LIBLINEAR: far above the largest dual weight, 1 / gamma_d² at most
+NO_SCHEDULE = ("dcd", "dcd-hinge", "decomposition")  # they choose their rows in a way of their own
 LIBLINEAR_LIMIT = {  # what its solvers do after 300 passes
     1: "went over to Newton's method after 300 passes",
     3: "gave up after 300 passes, its own limit",
@@ -70,7 +73,7 @@ class Column:
     1-norm algorithms solve the paper's problem too.
     """
 
-    table: str
+    work: str  # the table
     name: str  # on the command line; a program beside ours has the paper's name and "-liblinear"
     title: str
     algorithm: str = ""  # its name in our registry
@@ -89,9 +92,10 @@ class Column:
         X, C = (extended(task), math.inf) if self.extended else (task.X, task.problem.C)
         if self.solver:
             return run_liblinear(self.solver, task, X, C)
-        return run_ours(
-            self.algorithm, task, X, {"C": C, "stop": "convergence", "schedule": IN_ORDER if self.in_order else "paper"}
-        )
+        options: dict[str, Any] = {"C": C, "stop": "convergence"}
+        if self.algorithm not in NO_SCHEDULE:
+            options["schedule"] = IN_ORDER if self.in_order else "paper"
+        return run_ours(self.algorithm, task, X, options)
 
 
 COLUMNS = {
@@ -122,22 +126,29 @@ def extended(task: Task) -> Rows:
 
 
 def run_ours(algorithm: str, task: Task, X: Rows, options: dict[str, Any]) -> Measured:
-    """Train one of our classifiers and verify its certificate."""
+    """Train one of our classifiers and verify its certificate.
+
+    An option that the algorithm does not have is an error: without it the run would be another one.
+    """
     from ..comparison.compare import make
 
-    options = {**options, "epsilon": task.epsilon, "beta": task.beta, "random_state": task.seed}
-    classifier = make(algorithm)
-    classifier.set_params(**{name: value for name, value in options.items() if hasattr(classifier, name)})
+    options = {**options, "epsilon": task.epsilon, "random_state": task.seed}
+    if task.beta is not None:
+        options["beta"] = task.beta
+    classifier = make(algorithm).set_params(**options)
     start = time.process_time()
     classifier.fit(X, task.y)
     seconds = time.process_time() - start
     certificate = classifier.certificate_
     margin, verdict = float(certificate.directional_margin), certificate.verify(X, task.y).verdict
-    rho = options.get("intercept_scaling", 1.0)
-    state = own_state(task.X, task.y, certificate.counts.toarray(), rho, task.problem.delta)
-    geometric = margin if certificate.problem.free_bias else state.geometric(margin)
+    if certificate.problem.free_bias:  # b is not in the counts, whose signed sum is 0: only the classifier has it
+        geometric, error = margin, float(np.mean(classifier.predict(X) != task.y))
+    else:
+        rho = options.get("intercept_scaling", 1.0)
+        state = own_state(task.X, task.y, certificate.counts.toarray(), rho, task.problem.delta)
+        geometric, error = state.geometric(margin), state.error
     updates, ended, proven = int(classifier.n_updates_), classifier.stop_reason_, float(certificate.margin)
-    return Measured(margin, updates, seconds, ended, verdict, geometric, state.error, proven)
+    return Measured(margin, updates, seconds, ended, verdict, geometric, error, proven)
 
 
 def run_liblinear(solver: int, task: Task, X: Rows, C: float) -> Measured:

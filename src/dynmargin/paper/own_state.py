@@ -27,7 +27,10 @@ class OwnState:
 
 
 def own_state(X: Rows, y: Sides, counts: NDArray[np.integer], rho: float, delta: float) -> OwnState:
-    """Add up the patterns; the extension coordinates are implied by the counts."""
+    """Add up the patterns; the extension coordinates are implied by the counts.
+
+    The intercept has to be an augmented coordinate: a free one cannot be found from the counts.
+    """
     signed = y * counts.astype(np.float64)
     w, bias = X.T @ signed, rho * float(signed.sum())
     norm = math.sqrt(float(w @ w) + bias**2 + delta**2 * float(signed @ signed))

@@ -44,7 +44,7 @@ class Table:
 
 def columns_of(work: str, names: list[str] | None) -> list[Column]:
     """Choose columns; those whose margins PFM needs come with it, and before it."""
-    known = {column.name: column for column in COLUMNS.values() if column.table == work}
+    known = {column.name: column for column in COLUMNS.values() if column.work == work}
     if names is None:
         return list(known.values())
     if unknown := [name for name in names if name not in known]:

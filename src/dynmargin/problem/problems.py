@@ -3,6 +3,7 @@
 `BinaryProblem` and `JointProblem` have the same methods; nothing above this package asks which it has.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -239,6 +240,12 @@ def first_foreign(problem: Problem, y: NDArray[Any], sample_weight: Weights | No
     for label in problem.classes:
         foreign &= y != label
     return int(foreign.argmax()) if foreign.any() else None
+
+
+def require_one_kind(problems: Sequence[Problem]) -> None:
+    """Refuse problems of one model that differ in more than their classes and costs."""
+    if len({(problem.rho, problem.free_bias, problem.loss) for problem in problems}) > 1:
+        raise ValueError("the classes of a model need the same loss and the same kind of intercept")
 
 
 def require_two_classes(classes: NDArray[Any]) -> None:

@@ -52,19 +52,13 @@ class Refinement:
         return cls(0.0, lambda _: None)
 
 
-def train(
-    problem: PackedProblem,
-    trainer: Trainer,
-    request: Request,
-    refine: Refinement | None = None,
-    stall_passes: int = STALL_PASSES,
-) -> Result:
+def train(problem: PackedProblem, trainer: Trainer, request: Request, refine: Refinement | None = None) -> Result:
     """Advance a run until it has done what is asked, meets a limit, or has no point in going on.
 
     Whenever a rule has nothing left to do, `refine` gives the run the next one. Without it the run ends by its own
     rule, wherever that may be. Ctrl-C ends the run and keeps what it has.
     """
-    run, snapshots = Run(problem, trainer, request, refine, stall_passes), request.snapshots
+    run, snapshots = Run(problem, trainer, request, refine), request.snapshots
     if snapshots is not None and (result := snapshots.begin(run)):
         return result
     reason: StopReason | None = None
@@ -99,21 +93,14 @@ def note_interrupt(request: Request) -> None:
 class Run:
     """A run in progress."""
 
-    def __init__(
-        self,
-        problem: PackedProblem,
-        trainer: Trainer,
-        request: Request,
-        refine: Refinement | None,
-        stall_passes: int = STALL_PASSES,
-    ) -> None:
+    def __init__(self, problem: PackedProblem, trainer: Trainer, request: Request, refine: Refinement | None) -> None:
         self.problem = problem
         self.trainer = trainer
         self.request = request
         self.refine = refine
         self.started = request.started  # earlier by what the fit had taken before, if it continues
         self.began = time.perf_counter()
-        self.trend = Trend(request.epsilon, stall_passes)
+        self.trend = Trend(request.epsilon)
         self.warned = refine is None  # what ends by its own rule takes less time than the gap would
         self.history: list[Check] = []
         self.certificate: Certificate | None = None
@@ -270,9 +257,8 @@ class Moment(NamedTuple):
 class Trend:
     """How the bounds of a run move: whether it has stalled, and how long it will take to close the gap."""
 
-    def __init__(self, epsilon: float, stall_passes: int = STALL_PASSES) -> None:
+    def __init__(self, epsilon: float) -> None:
         self.epsilon = epsilon
-        self.stall_passes = stall_passes
         self.best_gap = self.best_bound = math.inf
         self.passes = 0  # of the last check,
         self.passes_moved = 0  # and of the one at which the gap or the upper bound last fell by STALL_FRACTION
@@ -305,7 +291,7 @@ class Trend:
 
     def stalled(self) -> bool:
         """Whether neither the gap nor the upper bound has fallen for too long."""
-        return self.passes - self.passes_moved >= (FAR_PASSES if self.far else self.stall_passes)
+        return self.passes - self.passes_moved >= (FAR_PASSES if self.far else STALL_PASSES)
 
     def slow(self) -> bool:
         """Whether the user should be warned that this will take long."""

@@ -18,11 +18,12 @@ from ..problem.packed import PackedProblem
 from .checkpoint import Stage
 from .fit import Fit, Train
 from .request import Request
-from .result import Result
+from .result import UNFINISHED, Result, StopReason
 
 # The centre moves too while the radius shrinks, so the next gap is a little less than what the rows tell, and at least
 # this much less than the last one.
 SHRINKAGE, LEAST_STEP = 0.7, 0.25
+LIMITED = {*UNFINISHED, "max_updates"}  # reasons that end all runs; a class that has stalled does not end the others
 SMALLEST_GAP = 1e-14  # what doubles can prove; below, a run ends where rounding ends it
 
 
@@ -91,11 +92,18 @@ class Continuation:
 
 
 def fit_until_settled(
-    fit: Callable[[Request, Train], Fit], request: Request, train: Train, rows: Any, share: float
+    fit: Callable[[Request, Train], Fit],
+    request: Request,
+    train: Train,
+    rows: Any,
+    share: float,
+    *,
+    others: bool = False,
 ) -> SettledFit:
     """Train until that share of rows is settled, or a limit is met.
 
-    `fit` trains on all problems for a request; it is called for one gap after the other, and continues.
+    `fit` trains on all problems for a request; it is called for one gap after the other, and continues. Certificates
+    name the share that is reached, unless the rows are `others` than those of the training.
     """
     left_at: dict[int, Continuation] = {}
 
@@ -107,9 +115,14 @@ def fit_until_settled(
         fitted = fit(replace(request, stop="certificate", epsilon=gap), continued)
         known = Settled(fitted.certificates, fitted.coef, fitted.intercept)
         found = float(known.of(rows).mean())
-        over = any(result.stop_reason != "certificate" for result in fitted.results)
+        reasons = {result.stop_reason for result in fitted.results}
+        over = bool(reasons & LIMITED) or "certificate" not in reasons
         if found >= share or over or gap <= SMALLEST_GAP:
-            return SettledFit([_as_asked(result, request, found, share) for result in fitted.results], share, found)
+            reason: StopReason | None = "predictions" if found >= share else None
+            known_share = None if others else found
+            return SettledFit(
+                [_as_asked(result, request, known_share, reason) for result in fitted.results], share, found
+            )
         gap = max(SMALLEST_GAP, next_gap(known, rows, share, gap, fitted))
 
 
@@ -128,7 +141,7 @@ def with_share(fitted: Fit, share: float) -> Fit:
     )
 
 
-def _as_asked(result: Result, request: Request, found: float, share: float) -> Result:
+def _as_asked(result: Result, request: Request, share: float | None, reason: StopReason | None) -> Result:
     """Return a result as the user asked for it: settled rows are the reason to stop, epsilon is what was asked."""
-    certificate = replace(result.certificate, epsilon=request.epsilon, settled_share=found)
-    return replace(result, certificate=certificate, stop_reason="predictions" if found >= share else result.stop_reason)
+    certificate = replace(result.certificate, epsilon=request.epsilon, settled_share=share)
+    return replace(result, certificate=certificate, stop_reason=reason or result.stop_reason)
