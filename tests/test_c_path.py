@@ -123,6 +123,7 @@ def test_every_c_of_a_path_has_a_certificate(drawn, epsilon, seed):
         coef, intercept = path.weights(C)
         assert np.array_equal(coef, model.coef)
         assert np.array_equal(intercept, model.intercept)
+        assert np.array_equal(path.predict(X, C), model.predict(X))
 
 
 def test_a_path_of_several_classes_sparse_rows_and_unused_columns(digits):
@@ -138,6 +139,7 @@ def test_a_path_of_several_classes_sparse_rows_and_unused_columns(digits):
         assert model.verify(X, y, C=C)
         exact = MaxMarginClassifier(1e-9, C=C).fit(X, y)
         assert np.mean(model.predict(X) != exact.predict(X)) < 0.02
+        assert np.array_equal(path.predict(sp.csr_matrix(X), C), model.predict(X))
         assert max(one.gap for one in model.certificates) <= path.gap(C) <= 0.02
 
 
@@ -164,6 +166,7 @@ def test_repeated_columns_and_data_frames(tmp_path):
         ({"C_low": 2.0, "C_high": 1.0}, "in order"),
         ({"C_high": np.inf}, "finite"),
         ({"C_high": np.nan}, "finite"),
+        ({"C_low": 1e-200, "C_high": 1e200}, "beyond what double precision"),
         ({"epsilon": 0.0}, "epsilon"),
         ({"class_weight": {0: -1.0}}, "class_weight must be positive"),
         ({"epsilon": 1e-17}, "no gap below"),
@@ -178,6 +181,33 @@ def test_a_path_of_too_many_pieces_is_refused(monkeypatch, breast_cancer):
     monkeypatch.setattr(c_path_module, "MOST_PIECES", 10)
     with pytest.raises(ValueError, match="more than 10 pieces"):
         c_path(*breast_cancer, epsilon=1e-6)
+
+
+def test_pieces_that_are_combinations_count_too(monkeypatch, breast_cancer):
+    cover = c_path(*breast_cancer, 1.0, 2.0, 0.001)._covers[0]
+    assert len(cover.fits) == 2 < len(cover.pieces)
+    monkeypatch.setattr(c_path_module, "MOST_PIECES", len(cover.pieces))
+    c_path(*breast_cancer, 1.0, 2.0, 0.001)
+    for limit in range(2, len(cover.pieces)):
+        monkeypatch.setattr(c_path_module, "MOST_PIECES", limit)
+        with pytest.raises(ValueError, match=f"more than {limit} pieces"):
+            c_path(*breast_cancer, 1.0, 2.0, 0.001)
+
+
+@settings(max_examples=20)
+@given(weighted_problems(), st.sampled_from([1e-3, 0.01, 0.1]))
+def test_there_is_no_hole_between_pieces(drawn, epsilon):
+    objective, *_ = stated(*drawn)
+    reached = 0.01
+    for piece in c_path_module.Cover(objective, 0.01, 100.0, epsilon).pieces:
+        assert piece.low <= reached
+        reached = max(reached, piece.high)
+    assert reached >= 100.0
+
+
+def test_a_path_of_one_c_is_said_in_the_singular():
+    path = c_path([[0.0, 1.0], [1.0, 0.0]], [0, 1], 1.0, 1.0)
+    assert repr(path).endswith("; 1 fit, 1 piece>")
 
 
 def test_outside_the_range_nothing_is_said(breast_cancer):
@@ -203,8 +233,10 @@ def test_the_display_shows_the_path(breast_cancer, digits):
     _, ax = pyplot.subplots()
     assert CPathDisplay.from_path(path, show=["gap"], ax=ax).axes_ == {"gap": ax}
     few = digits[1] < 3
+    assert display.axes_["weights"].get_title() == "weights"
     several = CPathDisplay.from_path(c_path(digits[0][few], digits[1][few], 0.1, 1.0), label=2, n_points=5)
     assert several.name == "class 2 against the rest"
+    assert several.axes_["weights"].get_title() == "the 30 largest weights"
     pyplot.close("all")
 
 

@@ -1,6 +1,10 @@
 """C chosen with a proof: what is claimed between the fits holds for the exact optimum at every C that is tried."""
 
 import logging
+import math
+from decimal import Decimal
+from fractions import Fraction
+from types import SimpleNamespace
 
 import matplotlib
 import numpy as np
@@ -9,6 +13,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import every_c
+from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
@@ -17,8 +22,10 @@ from test_c_path import stated, weighted_problems
 
 from dynmargin import ConvergenceDisplay, ErrorCurve, ErrorCurveDisplay, MaxMarginClassifierCV, NewtonClassifier
 from dynmargin.path import search as searching
-from dynmargin.path.ball import bend, place, radius_between
+from dynmargin.path.error_curve import percent
 from dynmargin.path.held_out import HeldOut
+from dynmargin.path.moving_ball import bend, place, radius_between
+from dynmargin.path.search import written_shortly
 
 matplotlib.use("agg")
 
@@ -74,6 +81,145 @@ def test_rows_are_settled_as_in_the_reference(drawn, log_C, step, seed):
         of_wrong, of_open = fold.settle([line], [np.array([radius_between(objective, *line)])])
         assert of_wrong.tolist() == [wrong.sum()]
         assert of_open.tolist() == [50 - wrong.sum() - right.sum()]
+
+
+@settings(max_examples=50)
+@given(weighted_problems(), st.integers(-300, -140), st.floats(0, 2))
+def test_the_ball_holds_where_squares_underflow(drawn, exponent, times):
+    """At so small a C all slacks are 1, and the optimum is C times the pull at zero, to the last place."""
+    objective, Y, c, _ = stated(*drawn)
+    C = 10.0**exponent
+    best = C * (Y.T @ c)
+    at = place(C, objective.point(times * best))
+    assert math.dist(best, at.centre) <= at.radius
+    line = [at, place(2 * C, objective.point(times * best))]
+    radius = radius_between(objective, *line)
+    for t in (0.0, 0.5, 1.0):
+        best_there = best / (1 - t / 2)
+        assert math.dist(best_there, (1 - t) * line[0].centre + t * line[1].centre) <= radius
+
+
+@settings(max_examples=50)
+@given(weighted_problems(), st.integers(-320, -150), st.integers(0, 99))
+def test_rows_whose_squares_underflow_are_settled_no_sooner(drawn, exponent, seed):
+    """Without an intercept the length of a row does not matter: a short one is settled as a long one, or stays open."""
+    objective, Y, _, _ = stated(*drawn[:-1], 0.0)
+    random = np.random.default_rng(seed)
+    at = place(1.0, objective.point(random.normal(size=Y.shape[1]) * [*np.ones(Y.shape[1] - 1), 0.0]))
+    new, truth = random.normal(size=(20, drawn[0].shape[1])), random.choice([-1, 1], 20)
+    for row, label in zip(new, truth, strict=True):
+        settled = []
+        for scale in (1.0, 10.0**exponent):
+            fold = HeldOut([objective], np.array([-1, 1]), scale * row[None], np.array([label]), None)
+            wrong, open_ = fold.settle([[at]], [np.array([at.radius])])
+            settled.append((wrong.item(), open_.item()))
+        assert settled[1] in (settled[0], (0.0, 1.0))
+
+
+@settings(max_examples=200)
+@given(st.floats(0, 1), st.integers(0, 10_000))
+def test_bounds_are_written_no_better_than_they_are(bound, steps):
+    above, below = (Decimal(percent(bound, up=up).removesuffix("%")) / 100 for up in (True, False))
+    assert float(below) <= bound <= float(above)
+    assert above - below <= Decimal("0.0001")
+    assert percent(steps / 10_000, up=True) == percent(steps / 10_000, up=False) == f"{steps / 100:.2f}%"
+
+
+def curve_of(lower, error, n_fits=1, ended="max_fits"):
+    """A curve of one piece."""
+    Cs = np.geomspace(1.0, 2.0, n_fits)
+    errors = np.tile([lower, error], (n_fits, 1))
+    return ErrorCurve(np.array([1.0, 2.0]), np.array([lower]), np.array([error]), Cs, errors, 1.0, error, 0.001, ended)
+
+
+def test_sentences_are_rounded_outward_and_count():
+    from matplotlib import pyplot
+
+    few = curve_of(0.01009, 0.02001)
+    assert str(few) == (
+        "C = 1 has a cross-validation error of at most 2.01%; no C from 1 to 2 is better by more than 1.00% (of all "
+        "held-out rows); 0.10% was asked for, but max_fits was reached; 1 value of C was trained"
+    )
+    assert "; 0.10% was asked for, but max_time was reached; 2 values of C were trained" in str(
+        curve_of(0.01, 0.02, 2, "max_time")
+    )
+    assert "some rows are too close to the boundary for double precision" in str(curve_of(0.01, 0.02, 2, "rounding"))
+    ax = ErrorCurveDisplay(curve_of(0.01009, 0.02002)).plot().ax_
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert "no C has less than 1.00%" in labels
+    assert "1 value trained" in labels
+    assert ax.get_title() == "no C is better by more than 1.00%"
+    pyplot.close("all")
+
+
+def small_search(low=1e-3, high=1e3, weight=None, **options):
+    """A search over one fold that is judged by the rows that it trains on: two classes that overlap."""
+    random = np.random.default_rng(0)
+    sides = np.repeat([1, -1], 30)
+    X = random.normal(size=(60, 2)) + 0.7 * sides[:, None]
+    objective, *_ = stated(X, sides, (1.0, 1.0), None, 1.0)
+    return searching.Search([HeldOut([objective], np.array([-1, 1]), X, sides, weight)], low, high, **options), X, sides
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_sums_of_weights_are_rounded_outward(seed):
+    random = np.random.default_rng(seed)
+    for weight in (random.uniform(0.1, 1.0, 60), random.integers(1, 9, 60).astype(float)):
+        search, X, sides = small_search(0.5, 2.0, weight, tolerance=0.01, max_fits=2)
+        curve, exact = search.run(), [Fraction(value) for value in weight.tolist()]
+        for C, (lower, upper) in zip(curve.Cs, curve.errors, strict=True):
+            wrong = NewtonClassifier(1e-13, C=C).fit(X, sides).predict(X) != sides
+            error = sum(value for value, one in zip(exact, wrong, strict=True) if one) / sum(exact)
+            if (weight % 1).any():
+                assert Fraction(lower) <= error <= Fraction(upper)
+                assert upper - lower < 1e-13
+            else:
+                assert lower == upper == float(error)
+
+
+@pytest.mark.parametrize("max_fits", [2, 3, 6, 13])
+def test_a_few_fits_are_spread_over_the_range_and_measured(max_fits):
+    search, _, _ = small_search(tolerance=1e-6, max_fits=max_fits)
+    curve = search.run()
+    assert curve.ended == "max_fits"
+    np.testing.assert_allclose(curve.Cs, np.geomspace(1e-3, 1e3, max_fits), rtol=1e-3)
+    assert all(span.measured for span in search.spans)
+    assert len(curve.lower) == searching.PIECES * (max_fits - 1)
+
+
+def test_after_the_last_fit_all_is_measured():
+    search, _, _ = small_search(tolerance=1e-6, max_fits=15)
+    assert search.run().ended == "max_fits"
+    assert len(search.fits) == 15
+    assert all(span.measured for span in search.spans)
+
+
+@pytest.mark.parametrize("n_steps", [1, 2, 3, 12, 29])
+def test_the_coarse_comes_first(n_steps):
+    order = searching.coarse_first(n_steps)
+    assert sorted(order) == list(range(n_steps + 1))
+    for known in range(2, n_steps + 1):
+        steps = np.diff(sorted(order[:known]))
+        assert steps.max() <= 2 * steps.min() + 2
+
+
+def test_half_of_the_time_is_for_the_first_fits_and_they_cover_the_range(monkeypatch):
+    """By a clock that goes by one with each fit."""
+    search, _, _ = small_search(tolerance=1e-6, deadline=8.5)
+    train, now = search._train, [0.0]
+
+    def slow(C):
+        if now[0] == 5:
+            assert sorted(search.fits) == pytest.approx([1e-3, 10**-1.5, 1.0, 10**1.5, 1e3], rel=1e-3)
+            assert all(span.measured for span in search.spans)
+        train(C)
+        now[0] += 1
+
+    monkeypatch.setattr(searching, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+    monkeypatch.setattr(search, "_train", slow)
+    curve = search.run()
+    assert curve.ended == "max_time"
+    assert len(curve.Cs) == 9
 
 
 def errors_at(X, y, folds, C, weight=None, **options):
@@ -135,7 +281,7 @@ def test_no_c_has_an_error_outside_the_curve(kind, breast_cancer, digits, rng):
 @pytest.mark.filterwarnings("ignore:max_time is reached")  # by the final fit too
 def test_limits_say_what_is_proven(breast_cancer):
     X, y = breast_cancer
-    with pytest.warns(ConvergenceWarning, match=r"asked was 0\.10%, but max_fits was reached; 4 values"):
+    with pytest.warns(ConvergenceWarning, match=r"0\.10% was asked for, but max_fits was reached; 4 values"):
         few = MaxMarginClassifierCV(tolerance=0.001, C_range=(0.01, 1.0), max_fits=4).fit(X, y)
     assert few.curve_.ended == "max_fits"
     assert len(few.Cs_) == 4
@@ -143,10 +289,10 @@ def test_limits_say_what_is_proven(breast_cancer):
     assert few.certificate_.achieved
     with pytest.warns(ConvergenceWarning, match="values of C were trained"):
         hardly = MaxMarginClassifierCV(tolerance=0.001, C_range=(1e-3, 1e3), max_fits=2).fit(X, y)
-    assert hardly.curve_.lower.tolist().count(0.0) > 0  # between fits that were never made nothing is known
-    assert hardly.curve_.edges[-1] == 1e3
+    assert hardly.Cs_.tolist() == [1e-3, 1e3]
+    assert hardly.curve_.lower.tolist().count(0.0) > 0  # far from both hardly anything is known
     for max_time in (1e-6, 0.5):
-        with pytest.warns(ConvergenceWarning, match="max_time was over"):
+        with pytest.warns(ConvergenceWarning, match="max_time was reached"):
             short = MaxMarginClassifierCV(tolerance=1e-5, max_time=max_time).fit(X, y)
         assert short.curve_.ended == "max_time"
         assert len(short.curve_.Cs) >= 1
@@ -204,6 +350,8 @@ def test_progress_is_logged(breast_cancer, caplog):
         ({"C_range": (0.1, np.inf)}, "C_range must be"),
         ({"C_range": (0.1, 1.0, 2.0)}, "C_range must be"),
         ({"C_range": ("a", "b")}, "C_range must be"),
+        ({"C_range": (1e-101, 1.0)}, "beyond what double precision"),
+        ({"C_range": (1.0, 1e101)}, "beyond what double precision"),
         ({"tolerance": 0.0}, "'tolerance' parameter"),
         ({"tolerance": 0.1, "max_fits": 1}, "'max_fits' parameter"),
         ({"max_fits": 3}, "max_fits limits a search"),
@@ -254,3 +402,13 @@ def test_the_picture_shows_both_bounds(breast_cancer):
     with pytest.raises(ValueError, match="outside the range"):
         display.curve.at(2.0)
     pyplot.close("all")
+
+
+def test_the_c_that_is_printed_is_the_one_that_was_trained():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    classifier = MaxMarginClassifierCV(tolerance=0.01, C_range=(1e-3, 1e3), random_state=0).fit(X, y)
+    assert str(classifier.curve_).startswith(f"C = {repr(classifier.C_).removesuffix('.0')} ")
+    assert classifier.certificate_.verify(X, y, C=classifier.C_)
+    assert all(written_shortly(C, 1e-3, 1e3) == C for C in (0.1, 0.01, 31.62))
+    assert 1 < written_shortly(1.00005, 1.0, 1.0001) < 1.0001

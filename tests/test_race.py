@@ -177,7 +177,7 @@ def test_what_cannot_be_proven_does_not_keep_the_turn():
     """At an absurd C the bounds of coordinate descent look closed, but no proof succeeds."""
     X, y = make_classification(40, 60, n_informative=30, class_sep=3.0, random_state=0)
     race = Race(packed(X, y, 1e32), Request(epsilon=0.01))
-    for _ in range(3000):
+    for _ in range(10_000):
         if race.advance(0.0, 2**53) is _core.Event.check_due:
             race.check()
         if len(set(race.turns)) > 1:

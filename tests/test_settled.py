@@ -184,6 +184,12 @@ def test_the_share_of_other_rows_is_not_that_of_the_training_rows(cancer):
     assert classifier.certificate_.settled_share is None
 
 
+def test_bounds_of_scores_beyond_the_doubles_are_infinite(cancer):
+    X, y = cancer
+    low, high = MaxMarginClassifier(random_state=0).fit(X, y).decision_bounds(np.full((1, X.shape[1]), 1e308))
+    assert (low[0], high[0]) == (-np.inf, np.inf)
+
+
 @pytest.mark.parametrize(
     ("share", "text"),
     [

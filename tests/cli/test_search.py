@@ -36,7 +36,7 @@ def test_the_model_has_the_c_that_was_found(run, small):
 def test_what_is_not_proven_is_said_and_has_its_code(run, small):
     code, out, err = run("train", "small", "few.npz", "--search-C", "--tolerance", "0.001", "--max-fits", "2")
     assert code == 1
-    assert "asked was 0.10%, but max_fits was reached" in err
+    assert "0.10% was asked for, but max_fits was reached; 2 values of C were trained" in err
     assert "model written to few.npz" in out
     assert load("few.npz").certificate.achieved
 
@@ -49,7 +49,9 @@ def test_what_is_not_proven_is_said_and_has_its_code(run, small):
         (("--C-range", "1", "inf"), "two finite numbers"),
         (("--multi-class", "joint"), "no proof for --multi-class joint"),
         (("--algorithm", "dcd-hinge"), "squared slacks only"),
+        (("--C-range", "1e-200", "1"), "beyond what double precision"),
         (("--tolerance", "0"), "not between 0 and 1"),
+        (("--max-fits", "1"), "1 is less than 2"),
     ],
 )
 def test_what_cannot_be_searched_is_refused(options, message, run, small):
@@ -57,3 +59,10 @@ def test_what_cannot_be_searched_is_refused(options, message, run, small):
     assert code == 3
     assert message in err
     assert not (small / "none.npz").exists()
+
+
+def test_options_of_a_search_need_one(run):
+    for words in (["--tolerance", "0.01"], ["--max-fits", "3"], ["--C-range", "1", "2"]):
+        code, _, err = run("train", "train", *words)
+        assert code == 3
+        assert f"{words[0]} needs --search-C" in err

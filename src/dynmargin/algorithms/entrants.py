@@ -33,6 +33,7 @@ TALL, LARGEST_ROOT = 5, 35.0  # with more rows per feature than this, classes ov
 # Of PDM, typically, and what its polish costs in passes; times the root of the stiffness where rows are not many and
 # the polish has no Hessian. (Of 24 such random problems, half take more and half take less.)
 PDM_PASSES, PDM_PASSES_PER_ROOT = 60.0, 4.0
+STIFFEST = 1e6  # for these forecasts; no algorithm is to wait longer for its turn
 FARTHEST = 20.0  # times the work so far: no forecast of coordinate descent is good for more
 PDM_FARTHEST = 1.0  # the same of PDM, whose polish may end a run at any time
 MOST_VISITS = 2.0**62
@@ -62,6 +63,7 @@ class Entrant(ABC):
         self.nonzeros = problem.nonzeros
         self.pass_work = VISIT_ENTRY * self.nonzeros + VISIT * problem.n_rows
         self.tall = problem.n_rows > TALL * problem.rows.n_columns
+        self.root = math.sqrt(min(problem.stiffness, STIFFEST))
 
     @abstractmethod
     def start(self, w: Vector | None) -> None:
@@ -191,7 +193,7 @@ class Newton(Entrant):
         self.step_work = 2 * self.nonzeros + 20 * rows
         self.product_work = 2 * self.nonzeros + _core.FIND_ROW * rows
         typically = NEWTON_PRODUCTS if self.nonzeros > DENSE * rows * columns else NEWTON_PRODUCTS_SPARSE
-        root = min(math.sqrt(problem.stiffness), LARGEST_ROOT if self.tall else math.inf)
+        root = min(self.root, LARGEST_ROOT if self.tall else math.inf)
         self.products = max(FEWEST_PRODUCTS, typically * root)
         self.may_form_hessian = columns <= _core.MOST_HESSIAN_COLUMNS
 
@@ -256,7 +258,7 @@ class DynamicMargin(Entrant):
     def typical(self) -> float:
         """The work that it typically takes."""
         by_hessian = self.problem.rows.n_columns**2 <= self.nonzeros  # its polish, as polish.hpp has it
-        passes = 0.0 if by_hessian or self.tall else PDM_PASSES_PER_ROOT * math.sqrt(self.problem.stiffness)
+        passes = 0.0 if by_hessian or self.tall else PDM_PASSES_PER_ROOT * self.root
         return max(PDM_PASSES, passes) * self.pass_work
 
     def start(self, w: Vector | None) -> None:

@@ -168,7 +168,9 @@ class Settled:
         """Return the least and the most that the exact optimum may score each row, or each row and class."""
         scores, errors, reach = self._scores(X)
         scores, spread = scores[:, : self.n], (errors[:, : self.n] + self.radii * reach) * OUTWARD
-        low, high = np.nextafter(scores - spread, -np.inf), np.nextafter(scores + spread, np.inf)
+        with np.errstate(invalid="ignore"):  # of infinities
+            low, high = np.nextafter(scores - spread, -np.inf), np.nextafter(scores + spread, np.inf)
+        low, high = np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)
         return (low.ravel(), high.ravel()) if self.n == 1 else (low, high)
 
     def ratios(self, X: Any) -> Vector:

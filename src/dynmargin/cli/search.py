@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .options import at_least_one, notice, number, positive
+from .options import notice, number, positive, several
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 DEFAULT_FOLDS = 5
 SECONDS_BETWEEN_LINES = 1.0
+TOLERANCE, RANGE = 0.005, (1e-3, 1e3)
 
 fraction = number(float, lambda value: 0 < value < 1, "not between 0 and 1")
 
@@ -27,13 +28,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of a search."""
     add = parser.add_argument
     add("--search-C", action="store_true", help="choose C by cross-validation (-v K folds, default 5), with a proof")
-    add("--tolerance", type=fraction, default=0.005, metavar="ERROR", dest="search_tolerance", help=TOLERANCE_HELP)
-    add("--C-range", type=positive, nargs=2, default=(1e-3, 1e3), metavar=("LOW", "HIGH"), help=RANGE_HELP)
-    add("--max-fits", type=at_least_one, metavar="N", help="with --search-C: the most values of C to train at")
+    add("--tolerance", type=fraction, default=TOLERANCE, metavar="ERROR", dest="search_tolerance", help=TOLERANCE_HELP)
+    add("--C-range", type=positive, nargs=2, default=RANGE, metavar=("LOW", "HIGH"), help=RANGE_HELP)
+    add("--max-fits", type=several, metavar="N", help="with --search-C: the most values of C to train at, 2 or more")
 
 
 TOLERANCE_HELP = "with --search-C: no C may have a cross-validation error lower by more than this (default 0.005)"
 RANGE_HELP = "with --search-C: the range to search (default 0.001 to 1000)"
+
+
+def require_unused(arguments: argparse.Namespace) -> None:
+    """Refuse options of a search where there is none."""
+    given = {
+        "--tolerance": arguments.search_tolerance != TOLERANCE,
+        "--C-range": tuple(arguments.C_range) != RANGE,
+        "--max-fits": arguments.max_fits is not None,
+    }
+    if unused := [option for option, differs in given.items() if differs]:
+        raise ValueError(f"{unused[0]} needs --search-C")
 
 
 def require_searchable(arguments: argparse.Namespace) -> None:

@@ -92,7 +92,9 @@ def run(arguments: argparse.Namespace) -> int:
         require_settling(arguments)
     if arguments.search_C:
         search.require_searchable(arguments)
-    elif arguments.validate:
+    else:
+        search.require_unused(arguments)
+    if arguments.validate and not arguments.search_C:
         if arguments.model:
             notice(f"{arguments.model} is not written: cross-validation leaves no model")
         return Training(arguments).validate()

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..path.c_path import CPath
+from ..problem.statement import counted
 
 Values = NDArray[np.float64]
 Panel = Literal["weights", "margin", "gap", "errors"]
@@ -108,15 +109,14 @@ class CPathDisplay:
         place = labels.index(label) if several and label is not None else 0
         Cs = np.unique(np.concatenate([np.geomspace(path.C_low, path.C_high, n_points), path.Cs]))
         Cs = Cs[(Cs >= path.C_low) & (Cs <= path.C_high)]  # the ends of a geometric series may be off by a rounding
-        models = [path.weights(C) for C in Cs]
+        weights = np.array([path.weights(C)[0][place] for C in Cs])
         errors = None
         if X is not None:
             rows, truth = X if hasattr(X, "tocsr") else np.asarray(X), np.ravel(y)
-            wrong = (_labels(rows, *model, path.classes) != truth for model in models)
-            errors = np.array([float(np.mean(one)) for one in wrong])
+            errors = np.array([float(np.mean(path.predict(rows, C) != truth)) for C in Cs])
         bounds = np.array([path.bounds(C)[place] for C in Cs])
         name = f"class {labels[place]} against the rest" if several else ""
-        return cls(path, Cs, np.array([coef[place] for coef, _ in models]), bounds, errors, name).plot(ax, show=show)
+        return cls(path, Cs, weights, bounds, errors, name).plot(ax, show=show)
 
     def plot(self, ax: Any = None, *, show: Sequence[Panel] | None = None) -> Self:
         """Draw.
@@ -159,8 +159,8 @@ class CPathDisplay:
         largest = np.argsort(-np.abs(self.weights).max(axis=0), kind="stable")[:MOST_LINES]
         ax.plot(self.Cs[trained], self.weights[np.ix_(trained, np.sort(largest))], linewidth=1)
         ax.axhline(0.0, color="black", linewidth=0.5)
-        few = self.weights.shape[1] > MOST_LINES
-        ax.set(ylabel="weight", title=f"the {MOST_LINES} largest weights" if few else "weights")
+        many = self.weights.shape[1] > MOST_LINES
+        ax.set(ylabel="weight", title=f"the {MOST_LINES} largest weights" if many else "weights")
 
     def _margin(self, ax: Any) -> None:
         margins, upper_bounds = self.bounds.T
@@ -172,7 +172,7 @@ class CPathDisplay:
     def _gap(self, ax: Any) -> None:
         ax.plot(self.Cs, self.gaps, color="tab:blue", label="proven at this C")
         ax.axhline(self.path.epsilon, color="tab:red", linestyle="--", label=f"epsilon = {self.path.epsilon:g}")
-        ax.set(ylabel="gap", title=f"gap, {len(self.path.Cs)} fits", ylim=(0, 1.35 * self.path.epsilon))
+        ax.set(ylabel="gap", title=f"gap, {counted(len(self.path.Cs), 'fit')}", ylim=(0, 1.35 * self.path.epsilon))
         ax.legend(loc="upper center", ncols=2)
 
     def _errors(self, ax: Any) -> None:
@@ -182,12 +182,6 @@ class CPathDisplay:
         ax.plot(self.Cs, errors, color="black", drawstyle="steps-mid")
         ax.yaxis.set_major_formatter(PercentFormatter(1.0))
         ax.set(ylabel="rows", title="rows that are wrong")
-
-
-def _labels(X: Any, coef: Values, intercept: Values, classes: NDArray[Any]) -> NDArray[Any]:
-    scores = np.asarray(X @ coef.T) + intercept
-    labels: NDArray[Any] = classes[(scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)]
-    return labels
 
 
 def _axes(ax: Any, count: int) -> list[Any]:

@@ -2,7 +2,8 @@
 
 from typing import Any, Self
 
-from ..path.error_curve import ErrorCurve
+from ..path.error_curve import ErrorCurve, percent
+from ..problem.statement import counted
 from .fitted import axes_for, last_step
 
 
@@ -83,15 +84,18 @@ class ErrorCurveDisplay:
         self.upper_line_ = ax.stairs(curve.upper, curve.edges, color="tab:red", label="not above, at any C", **thin)
         self.lower_line_ = ax.stairs(curve.lower, curve.edges, color="tab:blue", label="not below, at any C", **thin)
         ax.stairs(curve.upper, curve.edges, baseline=curve.lower, fill=True, color="0.9", zorder=0)
-        ax.plot(curve.Cs, curve.errors[:, 1], ".", color="black", markersize=3, label=f"{len(curve.Cs)} values trained")
+        trained = f"{counted(len(curve.Cs), 'value')} trained"
+        ax.plot(curve.Cs, curve.errors[:, 1], ".", color="black", markersize=3, label=trained)
         ax.plot([curve.C], [curve.error], "o", color="tab:green", label=f"chosen: C = {curve.C:.4g}")
-        least = curve.error - curve.proven
-        ax.axhline(least, color="tab:green", linestyle="--", linewidth=1, label=f"no C has less than {least:.2%}")
+        least = float(curve.lower.min())
+        nowhere_less = f"no C has less than {percent(least, up=False)}"
+        ax.axhline(least, color="tab:green", linestyle="--", linewidth=1, label=nowhere_less)
         highest = curve.errors[:, 1].max()
         room = max(highest - least, 2 * curve.tolerance, 1e-3)
         ax.set(xlabel="C", ylabel="cross-validation error", xscale="log", xlim=(curve.edges[0], curve.edges[-1]))
         ax.set_ylim(max(0.0, least - 0.2 * room), highest + 0.5 * room)
         ax.yaxis.set_major_formatter(PercentFormatter(1.0))
-        ax.set_title(f"{self.name}: no C is better by more than {curve.proven:.2%}".removeprefix(": "))
+        proven = percent(curve.proven, up=True)
+        ax.set_title(f"{self.name}: no C is better by more than {proven}".removeprefix(": "))
         ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3, frameon=False)  # below: the curves are wide
         return self

@@ -1,17 +1,18 @@
 """A path with no holes: fits such that at every C of a range a proven gap holds."""
 
 import math
-from bisect import insort
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..model.linear_model import LinearModel
-from .objective import Objective, Point, combined
+from ..model.linear_model import LinearModel, labels_of, scores_of
+from ..problem.statement import counted
+from .objective import Objective, Point, combined, require_range
 from .witnesses import Witnesses, certificate_at, witnesses
 
 FIRST_STEP = 10.0  # between the first fits, each of which begins where the last one ended
@@ -48,12 +49,16 @@ class Cover:
         self.epsilon = epsilon
         self.pieces: list[Piece] = []
         self.fits: dict[float, Point] = {}
+        # From the low end up to `_reached` there is no hole; the ends of pieces that may begin above it, lowest first.
+        self._reached = low
+        self._ahead: list[tuple[float, float]] = []
         n_steps = max(1, math.ceil(math.log(high / low) / math.log(FIRST_STEP)))
         between = [low * (high / low) ** (k / n_steps) for k in range(1, n_steps)]
         for C in [low, *between, *([high] if high > low else [])]:
             self._train(C)
-        while (hole := self._hole(low, high)) is not None:
+        while (hole := self._hole(high)) is not None:
             self._fill(*hole)
+        self.pieces.sort(key=lambda piece: piece.low)
 
     @cached_property
     def digests(self) -> tuple[int, int]:
@@ -66,14 +71,13 @@ class Cover:
             (piece.witnesses for piece in self.pieces if piece.low <= C <= piece.high), key=lambda one: one.gap(C)
         )
 
-    def _hole(self, low: float, high: float) -> tuple[float, float] | None:
+    def _hole(self, high: float) -> tuple[float, float] | None:
         """Return where nothing is proven yet, from the end of a piece to the beginning of the next."""
-        reached = low
-        for piece in self.pieces:
-            if piece.low > reached:
-                return reached, piece.low
-            reached = max(reached, piece.high)
-        return None if reached >= high else (reached, high)
+        while self._ahead and self._ahead[0][0] <= self._reached:
+            self._reached = max(self._reached, heappop(self._ahead)[1])
+        if self._reached >= high:
+            return None
+        return self._reached, self._ahead[0][0] if self._ahead else high
 
     def _fill(self, begin: float, end: float) -> None:
         """Prove the gap in the middle of a hole: by a combination of the fits around it if possible, else by a fit."""
@@ -101,18 +105,19 @@ class Cover:
                 "features"
             )
         self.fits[C] = self.objective.point(w)
-        if len(self.pieces) > MOST_PIECES:
-            raise ValueError(
-                f"the path takes more than {MOST_PIECES} pieces, each of which proves epsilon={self.epsilon:g} for a "
-                "small range of C only; ask for a larger epsilon, or a smaller range"
-            )
 
     def _add(self, found: Witnesses) -> bool:
         """Keep witnesses with the range that they hold in; return whether they hold where they were measured."""
         held = found.range((1 - ROOM) * self.epsilon)
         if held is None or not held[0] <= found.C <= held[1]:
             return False
-        insort(self.pieces, Piece(*held, found), key=lambda piece: piece.low)
+        if len(self.pieces) == MOST_PIECES:
+            raise ValueError(
+                f"the path takes more than {MOST_PIECES} pieces, each of which proves epsilon={self.epsilon:g} for a "
+                "small range of C only; ask for a larger epsilon, or a smaller range"
+            )
+        self.pieces.append(Piece(*held, found))
+        heappush(self._ahead, held)
         return True
 
 
@@ -140,6 +145,7 @@ class CPath:
         epsilon: float,
         feature_names: NDArray[np.str_] | None = None,
     ) -> None:
+        require_range(C_low, C_high)
         self.C_low, self.C_high, self.epsilon = C_low, C_high, epsilon
         self.classes = classes
         self.feature_names = feature_names
@@ -150,7 +156,7 @@ class CPath:
         pieces = sum(len(cover.pieces) for cover in self._covers)
         return (
             f"<CPath: a gap of at most {self.epsilon:g} is proven at every C from {self.C_low:g} to {self.C_high:g}; "
-            f"{len(self.Cs)} fits, {pieces} pieces>"
+            f"{counted(len(self.Cs), 'fit')}, {counted(pieces, 'piece')}>"
         )
 
     def _require(self, C: float) -> float:
@@ -206,6 +212,23 @@ class CPath:
         C = self._require(C)
         found = [cover.objective.unpacked(cover.at(C).w) for cover in self._covers]
         return np.vstack([weights for weights, _ in found]), np.hstack([intercept for _, intercept in found])
+
+    def predict(self, X: Any, C: float) -> NDArray[Any]:
+        """Predict labels for a C, without a pass over the data that the path was made from.
+
+        Parameters
+        ----------
+        X : array or CSR matrix of shape (n_samples, n_features)
+            The rows to classify.
+        C : float
+            The price of a squared slack.
+
+        Returns
+        -------
+        array of shape (n_samples,)
+            One label per row: those of the model that `at` returns.
+        """
+        return labels_of(scores_of(X, *self.weights(C)), self.classes)
 
     def at(self, C: float) -> LinearModel:
         """Return the model for a C, with its certificate.

@@ -6,8 +6,20 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ..problem.statement import counted
+
 Floats = NDArray[np.float64]
 Ended = Literal["tolerance", "max_fits", "max_time", "interrupted", "rounding"]
+
+
+def percent(bound: float, *, up: bool) -> str:
+    """Write a bound in percent with two decimals, rounded up or down; one that has no more keeps them."""
+    steps = round(1e4 * bound)
+    if up and steps / 1e4 < bound:
+        steps += 1
+    if not up and steps / 1e4 > bound:
+        steps -= 1
+    return f"{steps / 100:.2f}%"
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,13 +86,17 @@ class ErrorCurve:
     def __str__(self) -> str:
         low, high = self.edges[0], self.edges[-1]
         text = (
-            f"C = {self.C:.4g} has a cross-validation error of at most {self.error:.2%}; no C from {low:g} to {high:g}"
+            f"C = {repr(self.C).removesuffix('.0')} has a cross-validation error of at most {percent(self.error, up=True)}; "
+            f"no C from {low:g} to {high:g}"
         )
         if self.error <= self.lower.min():
             text += " has less"
         else:
-            text += f" is better by more than {self.proven:.2%} (of all held-out rows)"
-        why = {"max_fits": "max_fits was reached", "max_time": "max_time was over", "interrupted": "it was interrupted"}
-        rounding = "some rows are too close to the boundary to be told apart from it"
-        missed = f"; asked was {self.tolerance:.2%}, but {why.get(self.ended, rounding)}"
-        return text + ("" if self.ended == "tolerance" else missed) + f"; {len(self.Cs)} values of C were trained"
+            text += f" is better by more than {percent(self.proven, up=True)} (of all held-out rows)"
+        why = {
+            "interrupted": "it was interrupted",
+            "rounding": "some rows are too close to the boundary for double precision",
+        }
+        missed = f"; {self.tolerance:.2%} was asked for, but {why.get(self.ended, f'{self.ended} was reached')}"
+        trained = f"; {counted(len(self.Cs), 'value')} of C {'was' if len(self.Cs) == 1 else 'were'} trained"
+        return text + ("" if self.ended == "tolerance" else missed) + trained

@@ -10,8 +10,8 @@ from .. import _core
 from ..model.linear_model import labels_of, scores_of
 from ..problem.problems import BinaryProblem, Problem, Weights
 from ..training.folds import Fold
-from .ball import Place
-from .objective import TWO_U, Objective
+from .moving_ball import Place
+from .objective import TWO_U, UNDERFLOW, Objective, length
 
 Floats = NDArray[np.float64]
 
@@ -47,13 +47,14 @@ class HeldOut:
         known = np.isin(y, classes)  # any other label is never predicted
         self.weight = np.ones(len(y)) if weight is None else weight
         self.total = float(self.weight.sum())
+        self.n_rows, self.whole = len(y), bool((self.weight % 1 == 0).all())
         self.never_right = float(self.weight[~known].sum())
         self.X, self.weight = X[np.flatnonzero(known)], self.weight[known]
         self.own = np.searchsorted(classes, y[known])
         rho = objectives[0].problem.rho
         terms = self.X.shape[1] + 16
         self.lengths = np.sqrt(squared_lengths(self.X) + rho * rho)
-        self.lengths *= 1 + terms * TWO_U
+        self.lengths = self.lengths * (1 + terms * TWO_U) + UNDERFLOW
         if hasattr(self.X, "indptr"):
             terms = int(np.diff(self.X.indptr).max(initial=0)) + 16
         self.rounding = terms * TWO_U  # of a product with a row, as a fraction of both lengths
@@ -105,7 +106,7 @@ class HeldOut:
 
     def _widened(self, lines: Sequence[Sequence[Place]], radii: Sequence[Floats]) -> Floats:
         """Return the radii with what rounding of the scores may add to them."""
-        longest = [max(float(np.sqrt(np.square(at.centre).sum())) for at in line) for line in lines]
+        longest = [max(length(at.centre) for at in line) for line in lines]
         widened: Floats = np.array(radii) + 2 * self.rounding * np.array(longest)[:, None]
         return widened
 

@@ -24,6 +24,10 @@ Vector = NDArray[np.float64]
 
 TWO_U = float(np.finfo(np.float64).eps)
 EXACT = 1e-14  # a gap that leaves nothing to gain
+# Added to lengths: more than squares lose by underflow. The least that rounding then adds to a product of two vectors,
+# UNDERFLOW² TWO_U per term, is more than its terms lose.
+UNDERFLOW = 1e-150
+LEAST_C, MOST_C = 1e-100, 1e100
 MOST_STEPS = 1000
 CLIMB = 10.0  # from cheap slacks to expensive ones, by at most this factor
 
@@ -61,7 +65,16 @@ class Point:
 
 def length(vector: Vector) -> float:
     """Return the length of a vector, rounded up."""
-    return float(np.sqrt(np.square(vector).sum())) * (1 + (len(vector) + 8) * TWO_U)
+    return float(np.sqrt(np.square(vector).sum())) * (1 + (len(vector) + 8) * TWO_U) + UNDERFLOW
+
+
+def require_range(low: float, high: float) -> None:
+    """Refuse a range of C whose squares and quotients have no place among doubles."""
+    if not LEAST_C <= low <= high <= MOST_C:
+        raise ValueError(
+            f"C from {low:g} to {high:g} is beyond what double precision can prove; keep it between {LEAST_C:g} and "
+            f"{MOST_C:g}"
+        )
 
 
 class Objective:

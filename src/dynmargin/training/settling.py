@@ -52,9 +52,10 @@ class SettledFit(Fit):
             return None
         reason = _WHY.get(self.worst.stop_reason, f"the training ended ({self.worst.stop_reason})")
         gap = max(certificate.gap for certificate in self.certificates)
+        more_time = "give it more time, " if self.worst.stop_reason in LIMITED else ""
         return (
             f"{percent(self.share)} of the rows are settled, not {percent(self.asked)}: {reason} at a proven gap of "
-            f"{gap:.3g}. To settle more, give it more time, scale the features, use a smaller C, or ask for fewer rows."
+            f"{gap:.3g}. To settle more, {more_time}scale the features or use a smaller C; or ask for fewer rows."
         )
 
 
@@ -75,11 +76,15 @@ class Continuation:
         self.stage: Stage | None = None
 
     def begin(self, run: Any) -> Result | None:
-        """Continue where the run was left, with the gap that is asked for now."""
+        """Continue where the run was left, with the gap that is asked for now.
+
+        How long that gap takes is not worth a warning: nobody has asked for it, and rows may be settled before.
+        """
         if self.stage is not None:
             run.trainer.restore(self.stage.state)
             trend = {**self.stage.numbers["trend"], "epsilon": run.request.epsilon, "checks": 0}
             run.restore({**self.stage.numbers, "trend": trend})
+            run.warned = True
         return None
 
     def keep(self, run: Any) -> None:
