@@ -85,8 +85,9 @@ class ErrorCurve:
 
     def __str__(self) -> str:
         low, high = self.edges[0], self.edges[-1]
+        chosen = repr(self.C).removesuffix(".0")  # all digits: it is the one that was trained
         text = (
-            f"C = {repr(self.C).removesuffix('.0')} has a cross-validation error of at most {percent(self.error, up=True)}; "
+            f"C = {chosen} has a cross-validation error of at most {percent(self.error, up=True)}; "
             f"no C from {low:g} to {high:g}"
         )
         if self.error <= self.lower.min():
