@@ -115,8 +115,8 @@ class Polish {
   static constexpr double stiff_passes = 2e5, stiff_passes_exact = 1e4;
   static constexpr double largest_share = 4;
   static constexpr double largest_stiffness = 1e12;  // beyond, rounding decides which way a step goes
-  static constexpr double close_enough = 0.98;        // counts have yet to be rounded
-  static constexpr double visit = 60, entry = 2;      // of PDM, in multiplications of a pass over rows
+  static constexpr double close_enough = 0.98;       // counts have yet to be rounded
+  static constexpr double visit = 60, entry = 2;     // of PDM, in multiplications of a pass over rows
 
   double work_of(std::int64_t visits) const {
     return static_cast<double>(visits) * (visit + entry * n_nonzeros_ / n_members_);
