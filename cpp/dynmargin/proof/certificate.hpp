@@ -40,7 +40,12 @@ RowScore compensated_score(const View& view, std::int64_t k, std::span<const dou
   double size = std::abs(b);
   std::int64_t terms = 1;
   view.for_each_cell(k, [&](std::int64_t column, double value) {
-    score.add_product(w[column], value);
+    if constexpr (View::is_float32) {
+      const double high = leading_part(w[column]);
+      score.add_product(high, w[column] - high, static_cast<float>(value));
+    } else {
+      score.add_product(w[column], value);
+    }
     size += std::abs(w[column] * value);
     terms += value != 0;
   });

@@ -6,7 +6,9 @@
 // one; a bound is published three errors outward, so that another machine that sums in another order still confirms it.
 #pragma once
 
+#include <bit>
 #include <cfloat>
+#include <cstdint>
 
 #include "dynmargin/data/problem.hpp"
 
@@ -59,8 +61,20 @@ struct CompensatedSum {
     const double product = a * b;
     add(product, std::fma(a, b, -product));
   }
+  // A float has 24 bits: times each of two parts of at most 27 it makes exact products, which costs less than fma does
+  // where that is a call. `high` is the larger part, or zero.
+  void add_product(double high_part, double low_part, float b) {
+    const double higher = high_part * static_cast<double>(b), lower = low_part * static_cast<double>(b);
+    const double product = higher + lower;
+    add(product, (higher - product) + lower);
+  }
   double value() const { return high + low; }
 };
+
+// The leading 26 bits of a number; what is left has at most 27.
+inline double leading_part(double number) {
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(number) & ~((std::uint64_t{1} << 27) - 1));
+}
 
 // The relative error of a compensated sum of positive terms, each of which is rounded up to four times.
 inline double sum_error(double terms) { return 3 * two_u + (terms * two_u) * (terms * two_u); }
@@ -223,12 +237,8 @@ class CompensatedVector {
 
   void add(std::size_t j, double factor, double value) { sums_[j].add_product(factor, value); }
 
-  // A float has 24 bits: times each of two parts of at most 27 it makes exact products, which costs less than fma does
-  // where that is a call.
   void add(std::size_t j, double high_factor, double low_factor, float value) {
-    const double high = high_factor * static_cast<double>(value), low = low_factor * static_cast<double>(value);
-    const double product = high + low;
-    sums_[j].add(product, (high - product) + low);
+    sums_[j].add_product(high_factor, low_factor, value);
   }
 
   void prefetch(std::size_t j) const { dynmargin::prefetch(&sums_[j]); }
