@@ -26,7 +26,6 @@ from ..training.result import ROUNDING, Result
 from ..training.run import Refinement, train
 from .entrants import (
     NUMBERS_OF_ENTRANT,
-    TYPICAL_PASSES,
     CoordinateDescent,
     DynamicMargin,
     Entrant,
@@ -59,7 +58,7 @@ class Race:
         descent, *others = self.entrants
         other = min(others, key=lambda entrant: entrant.expected(0.0))
         likely = other.expected(0.0)
-        if likely < TYPICAL_PASSES * descent.pass_work:
+        if likely < descent.expected(0.0):
             self.current = other
             other.start(None)
             other.allow(other.least)
