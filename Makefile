@@ -91,8 +91,9 @@ export TSAN_OPTIONS ?= exitcode=66:halt_on_error=1
 sanitized = DYNMARGIN_SANITIZED=$(1) PYTHONPATH="$(CURDIR)/$(VENV)/sanitized-$(1)" \
   LD_PRELOAD="$(foreach library,$(LIBRARIES_$(1)),$(shell $(CXX) -print-file-name=lib$(library).so))" $(BIN)/python -m pytest
 
-# What runs threads: several problems at a time, folds, callbacks, the parser.
-THREADED := tests/test_threads.py tests/test_cv.py tests/test_watching.py tests/test_libsvm.py tests/test_joint.py
+# What runs threads: several problems at a time, blocks of one, folds, callbacks, the parser.
+THREADED := tests/test_threads.py tests/test_blocks.py tests/test_cv.py tests/test_watching.py tests/test_libsvm.py \
+  tests/test_joint.py
 # The arrays and files of strangers, and the inner loops of every algorithm.
 SHORT := tests/test_core_input.py tests/test_dual_reference.py tests/test_fuzz.py -k "core_input or dual_reference or text or arrays"
 

@@ -29,6 +29,7 @@ class Ours:
     name: str
     algorithm: str
     dtype: str = "float32"
+    n_jobs: int | None = None
     conversion = 0.0
     seconds = None  # as measured from outside
     epsilon = 0.01
@@ -40,7 +41,8 @@ class Ours:
 
     def fit(self, setting):
         """Return weights and intercept."""
-        classifier = make(self.algorithm, epsilon=self.epsilon, C=self.C, random_state=self.seed, max_time=self.limit)
+        options = {"epsilon": self.epsilon, "C": self.C, "random_state": self.seed, "n_jobs": self.n_jobs}
+        classifier = make(self.algorithm, **options, max_time=self.limit)
         self.classifier = classifier.fit(self.X, self.y)
         return self.classifier.coef_[0], self.classifier.intercept_[0]
 

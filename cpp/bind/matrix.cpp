@@ -5,6 +5,7 @@
 
 #include "arrays.hpp"
 #include "dynmargin/data/digest.hpp"
+#include "dynmargin/data/packing.hpp"
 
 using namespace nb::literals;
 using namespace dynmargin;
@@ -81,11 +82,11 @@ void bind_matrix(nb::module_& m) {
       });
   m.def(
       "pack",
-      [](const Matrix& matrix) {
+      [](const Matrix& matrix, unsigned n_threads) {
         nb::gil_scoped_release release;
-        return std::make_shared<PackedRows>(pack(matrix.view));
+        return std::make_shared<PackedRows>(pack(matrix.view, n_threads));
       },
-      "matrix"_a, "Pack the rows of a matrix: the only copy of the data that is made.");
+      "matrix"_a, "n_threads"_a = 1, "Pack the rows of a matrix: the only copy of the data that is made.");
 
   m.def(
       "digest_nonzeros",

@@ -23,16 +23,16 @@ using ClassTable = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::devi
 
 std::pair<double, double> as_pair(const Bound& bound) { return {bound.value, bound.error}; }
 
-const std::vector<std::uint64_t>& row_digests(const PackedRows& rows) { return rows.digests; }
-std::vector<std::uint64_t> row_digests(const Matrix& matrix) {
-  return std::visit([](const auto& view) { return digest_rows(view); }, matrix.view);
+const std::vector<std::uint64_t>& row_digests(const PackedRows& rows, unsigned /*n_threads*/) { return rows.digests; }
+std::vector<std::uint64_t> row_digests(const Matrix& matrix, unsigned n_threads) {
+  return std::visit([&](const auto& view) { return digest_rows(view, n_threads); }, matrix.view);
 }
 
 template <class Rows, class P>
 std::pair<std::uint64_t, std::uint64_t> digest(const P& problem, const Rows& rows) {
   require_rows(rows, problem);
   nb::gil_scoped_release release;
-  const Digest found = digest_data(row_digests(rows), problem.sides, problem.sample_weight);
+  const Digest found = digest_data(row_digests(rows, problem.n_threads), problem.sides, problem.sample_weight);
   return {found.ordered, found.unordered};
 }
 
@@ -42,7 +42,8 @@ NumpyArray<std::uint64_t> row_keys(const Problem& problem, const Rows& rows) {
   std::vector<std::uint64_t> keys;
   {
     nb::gil_scoped_release release;
-    for (const std::uint64_t digest : row_digests(rows)) keys.push_back(row_key(digest, problem.sides[keys.size()]));
+    for (const std::uint64_t digest : row_digests(rows, problem.n_threads))
+      keys.push_back(row_key(digest, problem.sides[keys.size()]));
   }
   return to_numpy(std::move(keys));
 }
@@ -167,26 +168,26 @@ void make_problem(P* self, const std::optional<Vector<double>>& weight, std::siz
 void bind_problems(nb::module_& m) {
   m.def(
       "score_rows",
-      [](const Matrix& matrix, const ClassTable& weights) {
+      [](const Matrix& matrix, const ClassTable& weights, unsigned n_threads) {
         require(static_cast<std::int64_t>(weights.shape(1)) == n_columns(matrix.view),
                 "the weights and the matrix differ in length");
         const auto score = [&] {
           nb::gil_scoped_release release;
-          return score_rows(matrix.view, {weights.data(), weights.size()}, weights.shape(0));
+          return score_rows(matrix.view, {weights.data(), weights.size()}, weights.shape(0), n_threads);
         };
         ScoredRows found = score();
         const std::array<std::size_t, 2> shape{found.lengths.size(), weights.shape(0)};
         return nb::make_tuple(to_numpy(std::move(found.scores), shape), to_numpy(std::move(found.lengths)),
                               to_numpy(std::move(found.terms)));
       },
-      "matrix"_a, "weights"_a,
-      nb::sig("def score_rows(matrix: Matrix, weights: NDArray[numpy.float64]) -> tuple[NDArray[numpy.float64], "
-              "NDArray[numpy.float64], NDArray[numpy.float64]]"),
+      "matrix"_a, "weights"_a, "n_threads"_a = 1,
+      nb::sig("def score_rows(matrix: Matrix, weights: NDArray[numpy.float64], n_threads: int = 1) -> "
+              "tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]"),
       "The product of rows and weights, the lengths of the rows, rounded up, and how many products may be rounded.");
   m.def(
       "settled_rows",
       [](const Matrix& matrix, const ClassTable& weights, const Vector<double>& intercepts,
-         const Vector<double>& lengths, double radius, double rho) {
+         const Vector<double>& lengths, double radius, double rho, unsigned n_threads) {
         require(static_cast<std::int64_t>(weights.shape(1)) == n_columns(matrix.view),
                 "the weights and the matrix differ in length");
         require(weights.shape(0) == 2 && intercepts.shape(0) == 2 && lengths.shape(0) == 2,
@@ -195,26 +196,27 @@ void bind_problems(nb::module_& m) {
             {intercepts.data()[0], intercepts.data()[1]}, {lengths.data()[0], lengths.data()[1]}, radius, rho};
         const auto settle = [&] {
           nb::gil_scoped_release release;
-          return settled_rows(matrix.view, {weights.data(), weights.size()}, planes);
+          return settled_rows(matrix.view, {weights.data(), weights.size()}, planes, n_threads);
         };
         return to_numpy(settle());
       },
-      "matrix"_a, "weights"_a, "intercepts"_a, "lengths"_a, "radius"_a, "rho"_a,
+      "matrix"_a, "weights"_a, "intercepts"_a, "lengths"_a, "radius"_a, "rho"_a, "n_threads"_a = 1,
       nb::sig("def settled_rows(matrix: Matrix, weights: NDArray[numpy.float64], intercepts: NDArray[numpy.float64], "
-              "lengths: NDArray[numpy.float64], radius: float, rho: float) -> NDArray[numpy.uint8]"),
+              "lengths: NDArray[numpy.float64], radius: float, rho: float, n_threads: int = 1) -> "
+              "NDArray[numpy.uint8]"),
       "Which rows a ball of weights and the weights that predict put on the same side; for two classes.");
   bind_problem<Problem, Trainer, Rule, Vector<double>, double>(m, "Problem",
                                                                "Sides and slack costs of a two-class problem.")
       .def(
           "__init__",
           [](Problem* self, Vector<std::int8_t> sides, double rho, double C_negative, double C_positive,
-             std::optional<Vector<double>> weight, bool hinge, bool free_bias) {
+             std::optional<Vector<double>> weight, bool hinge, bool free_bias, unsigned n_threads) {
             const Loss loss = hinge ? Loss::hinge : Loss::squared_hinge;
             make_problem(self, weight, sides.shape(0),
-                         Problem{copy_of(sides), rho, C_negative, C_positive, {}, loss, free_bias});
+                         Problem{copy_of(sides), rho, C_negative, C_positive, {}, loss, free_bias, n_threads});
           },
           "sides"_a, "rho"_a, "C_negative"_a, "C_positive"_a, "sample_weight"_a = nb::none(), "hinge"_a = false,
-          "free_bias"_a = false)
+          "free_bias"_a = false, "n_threads"_a = 1)
       .def(
           "stiffness",
           [](const Problem& self, const PackedRows& rows) {
@@ -272,10 +274,11 @@ void bind_problems(nb::module_& m) {
       .def(
           "__init__",
           [](JointProblem* self, Vector<std::int32_t> sides, double rho, Vector<double> costs,
-             std::optional<Vector<double>> weight) {
-            make_problem(self, weight, sides.shape(0), JointProblem{copy_of(sides), rho, copy_of(costs), {}});
+             std::optional<Vector<double>> weight, unsigned n_threads) {
+            make_problem(self, weight, sides.shape(0),
+                         JointProblem{copy_of(sides), rho, copy_of(costs), {}, n_threads});
           },
-          "sides"_a, "rho"_a, "costs"_a, "sample_weight"_a = nb::none())
+          "sides"_a, "rho"_a, "costs"_a, "sample_weight"_a = nb::none(), "n_threads"_a = 1)
       .def(
           "prove",
           [](const JointProblem& self, const Matrix& matrix, ClassTable w, Vector<double> b,

@@ -11,6 +11,28 @@
 
 namespace dynmargin {
 
+// Columns that are packed as they stand in the matrix.
+struct AsTheyStand {};
+
+// The columns that occur in a part of the rows, as they are first seen there.
+class FirstSeen {
+ public:
+  explicit FirstSeen(std::int64_t n_columns) : seen_(n_columns) {}
+
+  std::int64_t note(std::int64_t column) {
+    if (!seen_[column]) {
+      seen_[column] = true;
+      columns_.push_back(static_cast<std::uint32_t>(column));
+    }
+    return column;
+  }
+  std::vector<std::uint32_t> take() { return std::move(columns_); }
+
+ private:
+  std::vector<bool> seen_;
+  std::vector<std::uint32_t> columns_;
+};
+
 class ColumnOrder {
  public:
   // With fewer columns than this, whatever is kept per column fits into the cache in any order.
@@ -27,6 +49,9 @@ class ColumnOrder {
     const std::uint32_t place = places_[column];
     return place != unseen ? place : see(column);
   }
+
+  // Where a column is packed that occurs, once all of these have been given their places.
+  std::uint32_t known(std::int64_t column) const { return places_[column]; }
 
   std::int64_t n_packed() const { return places_.empty() ? n_columns_ : std::ssize(columns_); }
 

@@ -1,6 +1,9 @@
 // Dense rows, one after the other.
 #pragma once
 
+#include <memory>
+#include <span>
+
 #include "dynmargin/data/column_order.hpp"
 #include "dynmargin/data/row_facts.hpp"
 #include "dynmargin/data/row_products.hpp"
@@ -15,20 +18,29 @@ class DenseRows : public RowProducts<DenseRows<Value>> {
   static constexpr bool has_zeros = true;
   using Stored = Value;
 
-  DenseRows(std::int64_t n_rows, std::int64_t n_columns) : n_columns_(n_columns) {
-    values_.reserve(n_rows * n_columns);
-  }
+  DenseRows(std::int64_t n_rows, std::int64_t n_columns)
+      : n_columns_(n_columns), size_(n_rows * n_columns), values_(std::make_unique_for_overwrite<Value[]>(size_)) {}
 
   std::uint64_t start(std::size_t k) const { return k * n_columns_; }
 
-  // `entries` is a canonical row.
-  template <class Entries>
-  RowFacts append(const Entries& entries, ColumnOrder& /*order*/) {
-    const std::size_t start = values_.size();
-    values_.resize(start + n_columns_);
-    Value* const row = values_.data() + start;
-    return pack_row<false>(entries,
-                           [&](std::size_t /*i*/, const Entry& e) { row[e.column] = static_cast<Value>(e.value); });
+  class Writer {
+   public:
+    explicit Writer(DenseRows& rows) : rows_(rows) {}
+
+    // `entries` is the canonical row k.
+    template <class Entries, class Number>
+    RowFacts append(std::int64_t k, const Entries& entries, const Number& /*number*/) {
+      Value* const row = rows_.values_.get() + rows_.start(k);
+      std::fill_n(row, rows_.n_columns_, Value{});
+      return pack_row<false>(entries,
+                             [&](std::size_t /*i*/, const Entry& e) { row[e.column] = static_cast<Value>(e.value); });
+    }
+
+   private:
+    DenseRows& rows_;
+  };
+  Writer writer(std::int64_t /*row*/, std::int64_t /*stored*/, std::int64_t /*end_row*/, std::int64_t /*end_stored*/) {
+    return Writer(*this);
   }
 
   struct Row {
@@ -40,25 +52,30 @@ class DenseRows : public RowProducts<DenseRows<Value>> {
       return factor * static_cast<double>(values[i]);
     }
   };
-  Row row(std::uint64_t start) const { return {values_.data() + start, n_columns_}; }
+  Row row(std::uint64_t start) const { return {values_.get() + start, n_columns_}; }
 
   // Four rows at a time, so that H, which may not fit into the cache, is read and written a quarter as often.
-  void add_outers_to(double* H, std::size_t stride, std::span<const WeightedRow> rows, double rho) const {
+  void add_outers_to(double* H, std::size_t stride, std::span<const WeightedRow> rows, double rho, std::size_t first,
+                     std::size_t last) const {
     constexpr std::size_t together = 4;
     std::vector<double> x(together * stride);  // rows [x, rho]; those missing at the end have factor 0
     for (std::size_t begin = 0; begin < rows.size(); begin += together) {
       std::array<double, together> factors{};
       for (std::size_t r = 0; r < together && begin + r < rows.size(); ++r) {
         factors[r] = rows[begin + r].factor;
-        std::copy_n(values_.data() + rows[begin + r].start, n_columns_, x.data() + r * stride);
+        std::copy_n(values_.get() + rows[begin + r].start, n_columns_, x.data() + r * stride);
         x[r * stride + n_columns_] = rho;
       }
       const double *x0 = x.data(), *x1 = x0 + stride, *x2 = x1 + stride, *x3 = x2 + stride;
-      for (std::size_t i = 0; i < stride; ++i) {
+      for (std::size_t i = first; i < last; ++i) {
         add_four_rows(H + i * stride, {factors[0] * x0[i], factors[1] * x1[i], factors[2] * x2[i], factors[3] * x3[i]},
                       {x0, x1, x2, x3}, i, stride);
       }
     }
+  }
+
+  void add_outer_work_to(double* work, std::uint64_t /*start*/) const {
+    for (std::size_t i = 0; i <= n_columns_; ++i) work[i] += static_cast<double>(n_columns_ + 1 - i);
   }
 
   // What a row costs there, in multiplications of a pass over rows: here three are made in the time of one there.
@@ -67,14 +84,14 @@ class DenseRows : public RowProducts<DenseRows<Value>> {
   }
 
   void prefetch_row(std::uint64_t start) const {
-    prefetch_lines(values_.data() + start, std::min<std::size_t>(n_columns_ * sizeof(Value), 512));
+    prefetch_lines(values_.get() + start, std::min<std::size_t>(n_columns_ * sizeof(Value), 512));
   }
 
-  std::size_t bytes() const { return values_.capacity() * sizeof(Value); }
+  std::size_t bytes() const { return size_ * sizeof(Value); }
 
  private:
-  std::size_t n_columns_;
-  std::vector<Value> values_;
+  std::size_t n_columns_, size_;
+  std::unique_ptr<Value[]> values_;
 };
 
 }  // namespace dynmargin

@@ -6,6 +6,7 @@
 
 #include "dynmargin/data/default_arithmetic.hpp"
 #include "dynmargin/data/matrix_view.hpp"
+#include "dynmargin/order/threads.hpp"
 
 namespace dynmargin {
 
@@ -41,14 +42,17 @@ std::uint64_t digest_row(const Row& entries) {
 }
 
 template <class View>
-std::vector<std::uint64_t> digest_rows(const View& view) {
-  const DefaultArithmetic arithmetic;
-  std::vector<std::uint64_t> digests;
-  std::vector<Entry> room;
-  bool summed = false;
-  digests.reserve(view.n_rows);
-  for (std::int64_t k = 0; k < view.n_rows; ++k)
-    digests.push_back(with_row(view, k, room, summed, [](const auto& row) { return digest_row(row); }));
+std::vector<std::uint64_t> digest_rows(const View& view, unsigned n_threads = 1) {
+  constexpr std::size_t block = 1 << 10;
+  std::vector<std::uint64_t> digests(view.n_rows);
+  Blocks(digests.size(), block).for_each(n_threads, [&](std::size_t /*block*/, std::size_t begin, std::size_t end) {
+    const DefaultArithmetic arithmetic;
+    std::vector<Entry> room;
+    bool summed = false;
+    for (std::size_t k = begin; k < end; ++k)
+      digests[k] =
+          with_row(view, static_cast<std::int64_t>(k), room, summed, [](const auto& row) { return digest_row(row); });
+  });
   return digests;
 }
 
@@ -63,11 +67,10 @@ struct Digest {
 };
 
 // Of rows, sides (or classes) and weights: with the order of the rows, and without. The weight of a row on side 0,
-// which is left out, does not matter.
+// which is left out, does not matter. The rows may follow others, whose digest is given.
 template <class Side>
 Digest digest_data(const std::vector<std::uint64_t>& row_digests, const std::vector<Side>& sides,
-                   const std::vector<double>& sample_weight) {
-  Digest digest;
+                   const std::vector<double>& sample_weight, Digest digest = {}) {
   for (std::size_t k = 0; k < row_digests.size(); ++k) {
     const double weight = sides[k] == 0 || sample_weight.empty() ? 1 : sample_weight[k];
     digest.append(mix64(row_digests[k] + static_cast<std::uint64_t>(sides[k] + 2)) ^ mix64(digest_bits(weight)));

@@ -69,6 +69,8 @@ struct DenseView {
     return zeros == 0;
   }
 
+  std::int64_t n_entries() const { return n_rows * n_columns; }
+
   template <class F>
   void for_each_entry(std::int64_t row, F&& f) const {
     for_each_cell(row, [&](std::int64_t column, double value) {

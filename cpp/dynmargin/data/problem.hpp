@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "dynmargin/data/packed_rows.hpp"
+#include "dynmargin/order/threads.hpp"
 
 namespace dynmargin {
 
@@ -19,6 +20,7 @@ struct Problem {
   std::vector<double> sample_weight;  // empty: all ones
   Loss loss = Loss::squared_hinge;
   bool free_bias = false;  // an unregularised intercept: no augmentation, margins are geometric
+  unsigned n_threads = 1;  // that a pass over the rows may use; no result depends on it
 
   void require_valid() const {
     require(rho >= 0 && std::isfinite(rho), "rho must not be negative or infinite");
@@ -79,19 +81,32 @@ std::int64_t n_nonzeros(const PackedRows& packed, const AnyProblem& problem) {
 // R, the length of the longest pattern, for either kind of problem.
 template <class AnyProblem>
 double largest_norm(const PackedRows& packed, const AnyProblem& problem) {
-  double R2 = 0;
-  for (std::size_t k = 0; k < problem.sides.size(); ++k)
-    if (problem.sides[k] != 0) R2 = std::max(R2, problem.squared_norm(k, packed.squared_norms[k]));
-  return std::sqrt(R2);
+  const auto of_block = [&](std::size_t begin, std::size_t end) {
+    double R2 = 0;
+    for (std::size_t k = begin; k < end; ++k)
+      if (problem.sides[k] != 0) R2 = std::max(R2, problem.squared_norm(k, packed.squared_norms[k]));
+    return R2;
+  };
+  return std::sqrt(
+      Blocks(problem.sides.size(), 4 * Blocks::rows).sum(problem.n_threads, of_block, [](double& R2, double next) {
+        R2 = std::max(R2, next);
+      }));
 }
 
 // The mean of ‖ybar_k‖² / Delta_k²: how much patterns share with each other, compared with what each has to itself.
 // Large values mean that their weights have to be tuned against each other, which takes many passes; infinite for the
 // hard margin.
 inline double stiffness(const PackedRows& packed, const Problem& problem) {
-  double sum = 0;
-  for (std::size_t k = 0; k < problem.sides.size(); ++k)
-    if (problem.sides[k] != 0) sum += (packed.squared_norms[k] + problem.rho * problem.rho) * problem.penalty(k);
+  const auto of_block = [&](std::size_t begin, std::size_t end) {
+    double sum = 0;
+    for (std::size_t k = begin; k < end; ++k)
+      if (problem.sides[k] != 0) sum += (packed.squared_norms[k] + problem.rho * problem.rho) * problem.penalty(k);
+    return sum;
+  };
+  const double sum =
+      Blocks(problem.sides.size(), 4 * Blocks::rows).sum(problem.n_threads, of_block, [](double& all, double next) {
+        all += next;
+      });
   return sum / static_cast<double>(problem.n_members());
 }
 

@@ -36,11 +36,11 @@ class SparseRows : public RowProducts<SparseRows<Value, Column>> {
     }
   };
 
-  SparseRows(std::int64_t n_rows, std::int64_t n_stored) {
-    starts_.reserve(n_rows);
-    capacity_ = n_rows * (sizeof(Length) + 2 * (alignment - 1)) + n_stored * (sizeof(Column) + value_size);
-    blocks_ =
-        std::make_unique_for_overwrite<std::byte[]>(capacity_ + fetched);  // the last row is prefetched that far too
+  SparseRows(std::int64_t n_rows, std::int64_t n_stored)
+      : starts_(std::make_unique_for_overwrite<std::uint64_t[]>(n_rows)),
+        n_rows_(n_rows),
+        capacity_(place_after(n_rows, n_stored)),
+        blocks_(std::make_unique_for_overwrite<std::byte[]>(capacity_ + fetched)) {  // the last row is prefetched too
   }
 
   std::uint64_t start(std::size_t k) const { return starts_[k]; }
@@ -53,36 +53,69 @@ class SparseRows : public RowProducts<SparseRows<Value, Column>> {
             reinterpret_cast<const Value*>(begin + values_offset(length)), length};
   }
 
-  // `entries` is a canonical row.
-  template <class Entries>
-  RowFacts append(const Entries& entries, ColumnOrder& order) {
-    const auto length = static_cast<Length>(entries.size());
-    if (used_ + block_size(length) > capacity_) throw_changed();
-    std::byte* block = blocks_.get() + used_;
-    starts_.push_back(used_);
-    used_ += block_size(length);
-    std::memcpy(block, &length, sizeof length);
-    auto* columns = reinterpret_cast<Column*>(block + sizeof length);
-    auto* values = reinterpret_cast<Value*>(block + values_offset(length));
-    const auto put_value = [=]([[maybe_unused]] std::size_t i, [[maybe_unused]] const Entry& e) {
-      if constexpr (!all_ones) values[i] = static_cast<Value>(e.value);
-    };
-    if (!order.renumbers())
-      return pack_row<all_ones>(entries, [=](std::size_t i, const Entry& e) {
-        columns[i] = static_cast<Column>(e.column);
-        put_value(i, e);
-      });
-    renumbered_ = true;
-    // Places are looked up all over memory: in a loop that does nothing else the CPU looks many of them up at a time.
-    for (Length i = 0; i < length; ++i) columns[i] = static_cast<Column>(order.place(entries[i].column));
-    return pack_row<all_ones>(entries, put_value);
+  // Packs rows one after the other, into room that no other writer has.
+  class Writer {
+   public:
+    Writer(SparseRows& rows, std::size_t begin, std::size_t end) : rows_(rows), used_(begin), end_(end) {}
+
+    // `entries` is the canonical row k, number(column) the place of a column.
+    template <class Entries, class Number>
+    RowFacts append(std::int64_t k, const Entries& entries, const Number& number) {
+      const auto length = static_cast<Length>(entries.size());
+      if (used_ + block_size(length) > end_) throw_changed();
+      std::byte* block = rows_.blocks_.get() + used_;
+      rows_.starts_[k] = used_;
+      used_ += block_size(length);
+      std::memcpy(block, &length, sizeof length);
+      auto* columns = reinterpret_cast<Column*>(block + sizeof length);
+      auto* values = reinterpret_cast<Value*>(block + values_offset(length));
+      const auto put_value = [=]([[maybe_unused]] std::size_t i, [[maybe_unused]] const Entry& e) {
+        if constexpr (!all_ones) values[i] = static_cast<Value>(e.value);
+      };
+      if constexpr (std::is_same_v<Number, AsTheyStand>) {
+        return pack_row<all_ones>(entries, [=](std::size_t i, const Entry& e) {
+          columns[i] = static_cast<Column>(e.column);
+          put_value(i, e);
+        });
+      } else {
+        // Places are looked up all over memory: in a loop that does nothing else the CPU looks many of them up at a
+        // time.
+        for (Length i = 0; i < length; ++i) columns[i] = static_cast<Column>(number(entries[i].column));
+        return pack_row<all_ones>(entries, put_value);
+      }
+    }
+
+   private:
+    SparseRows& rows_;
+    std::size_t used_, end_;
+  };
+
+  // For rows from one up to another, before which so many entries are stored.
+  Writer writer(std::int64_t row, std::int64_t stored, std::int64_t end_row, std::int64_t end_stored) {
+    return Writer(*this, place_after(row, stored), std::min(place_after(end_row, end_stored), capacity_));
   }
 
-  // H += sum factor [x, rho] [x, rho]^T over the rows, upper triangle.
-  void add_outers_to(double* H, std::size_t stride, std::span<const WeightedRow> rows, double rho) const {
+  // Gives the columns of a row other places.
+  template <class Number>
+  void renumber(std::int64_t k, const Number& number) {
+    const Row r = row(starts_[k]);
+    auto* const columns = const_cast<Column*>(r.columns);
+    for (Length i = 0; i < r.length; ++i) columns[i] = static_cast<Column>(number(columns[i]));
+  }
+  void set_renumbered() { renumbered_ = true; }
+
+  // H += sum factor [x, rho] [x, rho]^T over the rows, upper triangle, lines `first` to `last` - 1.
+  void add_outers_to(double* H, std::size_t stride, std::span<const WeightedRow> rows, double rho, std::size_t first,
+                     std::size_t last) const {
     for (const auto& [start, factor] : rows)
-      renumbered_ ? add_outer_to<false>(H, stride, row(start), factor, rho)
-                  : add_outer_to<true>(H, stride, row(start), factor, rho);
+      renumbered_ ? add_outer_to<false>(H, stride, row(start), factor, rho, first, last)
+                  : add_outer_to<true>(H, stride, row(start), factor, rho, first, last);
+  }
+
+  // What a row costs there, line by line and roughly; there is a little to do for an entry even in other lines.
+  void add_outer_work_to(double* work, std::uint64_t start) const {
+    const Row r = row(start);
+    for (Length i = 0; i < r.length; ++i) work[r.columns[i]] += r.length - i + 1;
   }
 
   // What a row costs there, in multiplications of a pass over rows.
@@ -93,7 +126,7 @@ class SparseRows : public RowProducts<SparseRows<Value, Column>> {
 
   void prefetch_row(std::uint64_t start) const { prefetch_lines(blocks_.get() + start, fetched); }
 
-  std::size_t bytes() const { return capacity_ + starts_.capacity() * sizeof(std::uint64_t); }
+  std::size_t bytes() const { return capacity_ + n_rows_ * sizeof(std::uint64_t); }
 
  private:
   static constexpr std::size_t value_size = all_ones ? 0 : sizeof(Value), alignment = all_ones ? 4 : sizeof(Value);
@@ -102,19 +135,25 @@ class SparseRows : public RowProducts<SparseRows<Value, Column>> {
   // `increasing`: the columns of a row are, as in the matrix. Places that were given as columns were first seen are
   // not.
   template <bool increasing>
-  static void add_outer_to(double* H, std::size_t stride, const Row& row, double factor, double rho) {
+  static void add_outer_to(double* H, std::size_t stride, const Row& row, double factor, double rho, std::size_t first,
+                           std::size_t last) {
+    const auto is_ours = [=](std::size_t line) { return line >= first && line < last; };
     for (Length i = 0; i < row.length; ++i) {
       const std::size_t column = row.columns[i];
+      if (increasing && column < first) continue;
+      if (increasing && column >= last) break;
       double* line = H + column * stride;
       const double scaled = row.times(i, factor);
       for (Length j = i; j < row.length; ++j) {
         const std::size_t other = row.columns[j];
-        double& sum = increasing || column <= other ? line[other] : H[other * stride + column];
-        sum += row.times(j, scaled);
+        if (increasing)
+          line[other] += row.times(j, scaled);
+        else if (is_ours(std::min(column, other)))
+          H[std::min(column, other) * stride + std::max(column, other)] += row.times(j, scaled);
       }
-      line[stride - 1] += scaled * rho;
+      if (increasing || is_ours(column)) line[stride - 1] += scaled * rho;
     }
-    H[stride * stride - 1] += factor * rho * rho;
+    if (is_ours(stride - 1)) H[stride * stride - 1] += factor * rho * rho;
   }
 
   // Blocks and values are aligned to the size of a value.
@@ -122,9 +161,14 @@ class SparseRows : public RowProducts<SparseRows<Value, Column>> {
   static std::size_t values_offset(std::size_t length) { return align(sizeof(Length) + length * sizeof(Column)); }
   static std::size_t block_size(std::size_t length) { return align(values_offset(length) + length * value_size); }
 
-  std::vector<std::uint64_t> starts_;
+  // Where a row begins at the latest, after so many rows with so many entries.
+  static std::size_t place_after(std::int64_t n_rows, std::int64_t n_stored) {
+    return align(n_rows * (sizeof(Length) + 2 * (alignment - 1)) + n_stored * (sizeof(Column) + value_size));
+  }
+
+  std::unique_ptr<std::uint64_t[]> starts_;
+  std::size_t n_rows_, capacity_;
   std::unique_ptr<std::byte[]> blocks_;
-  std::size_t used_ = 0, capacity_;
   bool renumbered_ = false;
 };
 

@@ -28,25 +28,26 @@ class DualBounds : public BestWeights<2> {  // w and the bias
     w.push_back(state.bias);
     for (double& c : w) c /= target;
     for (auto& scores : scores_) scores.resize(whole_lanes(members_.size()));
-    // The smallest score of the positive and of the negative side, and the same with the extension.
-    constexpr double far = std::numeric_limits<double>::infinity();
-    std::array<double, 2> smallest{far, far}, extended{far, far};
-    double loss = 0;
-    for (std::size_t i = 0; i < members_.size(); ++i) {
-      const Member m = members_[i];
-      const DualPattern& y = state.patterns[m.row()];
-      const double score = patterns.dense_dot(w.data(), w.back(), y, m.side());
-      scores_[0][i] = score;
-      scores_[1][i] = problem_.free_bias ? m.side() : m.side() * problem_.rho;
-      double& low = smallest[m.negative()];
-      low = std::min(low, score);
-      if (problem_.loss == Loss::hinge) {
-        loss += y.delta2 * std::max(0.0, 1 - score);
-      } else {
-        double& extended_low = extended[m.negative()];
-        extended_low = std::min(extended_low, score + y.count / target * y.delta2);
+    const auto score_block = [&](std::size_t begin, std::size_t end) {
+      Seen seen;
+      for (std::size_t i = begin; i < end; ++i) {
+        const Member m = members_[i];
+        const DualPattern& y = state.patterns[m.row()];
+        const double score = patterns.dense_dot(w.data(), w.back(), y, m.side());
+        scores_[0][i] = score;
+        scores_[1][i] = problem_.free_bias ? m.side() : m.side() * problem_.rho;
+        double& low = seen.smallest[m.negative()];
+        low = std::min(low, score);
+        if (problem_.loss == Loss::hinge) {
+          seen.loss += y.delta2 * std::max(0.0, 1 - score);
+        } else {
+          double& extended_low = seen.extended[m.negative()];
+          extended_low = std::min(extended_low, score + y.count / target * y.delta2);
+        }
       }
-    }
+      return seen;
+    };
+    const auto [smallest, extended, loss] = Blocks(members_.size()).sum(problem_.n_threads, score_block, add_seen);
     if (problem_.loss == Loss::hinge) {
       const double primal = sums.dense2 / (target * target) / 2 + loss / target;
       const double dual = sums.t / target - sums.dense2 / (target * target) / 2;
@@ -68,6 +69,20 @@ class DualBounds : public BestWeights<2> {  // w and the bias
   }
 
  private:
+  struct Seen {
+    static constexpr double far = std::numeric_limits<double>::infinity();
+    // The smallest score of the positive and of the negative side, and the same with the extension.
+    std::array<double, 2> smallest{far, far}, extended{far, far};
+    double loss = 0;  // hinge
+  };
+  static void add_seen(Seen& all, const Seen& next) {
+    for (const std::size_t side : {0, 1}) {
+      all.smallest[side] = std::min(all.smallest[side], next.smallest[side]);
+      all.extended[side] = std::min(all.extended[side], next.extended[side]);
+    }
+    all.loss += next.loss;
+  }
+
   // The best bias to begin with, and the smallest score with it.
   double bias_between(const std::array<double, 2>& smallest) const {
     return problem_.free_bias ? (smallest[1] - smallest[0]) / 2 : 0;
@@ -87,7 +102,7 @@ class DualBounds : public BestWeights<2> {  // w and the bias
     for (const double c : w) gram[0][0] += c * c;
     gram[0][1] = gram[1][0] = w.back();
     gram[1][1] = problem_.free_bias ? 0 : 1;
-    const auto found = Repair(scores_, penalties_, gram).best({1.0, bias});
+    const auto found = Repair(scores_, penalties_, gram, problem_.n_threads).best({1.0, bias});
     if (!(found.margin > margin_)) return;
     // Where no weights are better than none, the direction is all there is. With a free bias, no weights are a
     // classifier like any other.

@@ -13,11 +13,16 @@ namespace dynmargin {
 // The scores of a row for all classes, each with a bound on its own error.
 class ScoredRow {
  public:
+  // `lines` are those of line_up.
+  ScoredRow(std::span<const double> lines, std::span<const double> b)
+      : K_(b.size()), b_(b), lines_(lines), scores_(K_), sizes_(K_) {}
+
   // One line of weights per feature, so that one access to an entry serves all classes.
-  ScoredRow(std::span<const double> W, std::span<const double> b, std::int64_t n_columns)
-      : K_(b.size()), b_(b), lines_(W.size()), scores_(K_), sizes_(K_) {
-    for (std::size_t c = 0; c < K_; ++c)
-      for (std::int64_t j = 0; j < n_columns; ++j) lines_[j * K_ + c] = W[c * n_columns + j];
+  static std::vector<double> line_up(std::span<const double> W, std::size_t K, std::size_t n_columns) {
+    std::vector<double> lines(W.size());
+    for (std::size_t c = 0; c < K; ++c)
+      for (std::size_t j = 0; j < n_columns; ++j) lines[j * K + c] = W[c * n_columns + j];
+    return lines;
   }
 
   // The smallest margin over the wrong classes, m = min_r (s_y - s_r).
@@ -56,8 +61,42 @@ class ScoredRow {
 
  private:
   std::size_t K_;
-  std::span<const double> b_;
-  std::vector<double> lines_, scores_, sizes_;
+  std::span<const double> b_, lines_;
+  std::vector<double> scores_, sizes_;
+};
+
+// Scores rows one after the other, and adds up what belongs to their counts.
+class JointScorer {
+ public:
+  JointScorer(const JointProblem& problem, ScoredRow scored, std::span<const std::int64_t> places,
+              std::span<const std::int64_t> counts, std::int64_t first_row)
+      : problem_(problem), scored_(std::move(scored)), places_(places), counts_(counts) {
+    const auto first = std::lower_bound(places.begin(), places.end(), first_row * problem.n_classes());
+    next_ = static_cast<std::size_t>(first - places.begin());
+  }
+
+  template <class View>
+  RowScore score(const View& view, std::int64_t k) {
+    return scored_.margin(view, k, problem_.class_of(k));
+  }
+
+  void count(std::int64_t k, const RowScore& score, CountedScores& counted) {
+    const std::int64_t K = problem_.n_classes();
+    while (next_ < places_.size() && places_[next_] < k * K) ++next_;
+    for (; next_ < places_.size() && places_[next_] < (k + 1) * K; ++next_) {
+      // W.z_kr - 1 with the slack of the row, that of the nearest wrong class, is max(0, m - 1) + (s_y - s_r - m).
+      const double difference = scored_.difference(problem_.class_of(k), places_[next_] % K);
+      const double above = std::max(0.0, -score.slack) + std::max(0.0, difference - score.value);
+      const double error = 2 * score.error + score.slack_error + 2 * two_u * above;
+      counted.add(static_cast<double>(counts_[next_]), problem_.hard_margin() ? difference : above, error);
+    }
+  }
+
+ private:
+  const JointProblem& problem_;
+  ScoredRow scored_;
+  std::span<const std::int64_t> places_, counts_;
+  std::size_t next_;
 };
 
 // The margin of the weights, with ‖W‖² + ‖b/rho‖² as their squared length, and what counts add up to with the scores.
@@ -74,24 +113,10 @@ inline Weighed weigh(const MatrixView& matrix, const JointProblem& problem, std:
   norm2.add(of_weights.value);
   if (problem.rho != 0)
     for (const double c : b) norm2.add((c / problem.rho) * (c / problem.rho));
-  ScoredRow scored(W, b, static_cast<std::int64_t>(n));
-  const std::int64_t K = problem.n_classes();
-  const bool hard = problem.hard_margin();
-  std::size_t next = 0;
-  CountedScores counted;
-  const auto count = [&](std::int64_t k, const RowScore& score) {
-    while (next < places.size() && places[next] < k * K) ++next;
-    for (; next < places.size() && places[next] < (k + 1) * K; ++next) {
-      // W.z_kr - 1 with the slack of the row, that of the nearest wrong class, is max(0, m - 1) + (s_y - s_r - m).
-      const double difference = scored.difference(problem.class_of(k), places[next] % K);
-      const double above = std::max(0.0, -score.slack) + std::max(0.0, difference - score.value);
-      const double error = 2 * score.error + score.slack_error + 2 * two_u * above;
-      counted.add(static_cast<double>(counts[next]), hard ? difference : above, error);
-    }
-  };
+  const std::vector<double> lines = ScoredRow::line_up(W, b.size(), n);
   return margin_of_scores(
       matrix, problem, norm2.value(), of_weights.terms + static_cast<double>(b.size()),
-      [&](const auto& view, std::int64_t k) { return scored.margin(view, k, problem.class_of(k)); }, counted, count);
+      [&](std::int64_t first) { return JointScorer(problem, ScoredRow(lines, b), places, counts, first); });
 }
 
 inline Bound margin_of_weights(const MatrixView& matrix, const JointProblem& problem, std::span<const double> W,
@@ -107,6 +132,7 @@ inline Counted bound_of_counts(const MatrixView& matrix, const JointProblem& pro
   const DefaultArithmetic arithmetic;
   const std::int64_t K = problem.n_classes();
   CountedSum A(n_columns(matrix), problem.costs.size());
+  Total t;
   std::visit(
       [&](const auto& view) {
         for (std::size_t i = 0; i < places.size();) {
@@ -117,7 +143,7 @@ inline Counted bound_of_counts(const MatrixView& matrix, const JointProblem& pro
             require(places[i] >= 0 && problem.has_row(k) && r != problem.class_of(k),
                     "a count belongs to no row and wrong class of this data");
             require(i == 0 || places[i] > places[i - 1], "the rows and classes of counts must increase");
-            A.count(n);
+            t.add(n);
             if (n == 0) continue;
             of_row += n;
             A.add(view, k, r, -n);
@@ -128,7 +154,7 @@ inline Counted bound_of_counts(const MatrixView& matrix, const JointProblem& pro
         }
       },
       matrix);
-  return A.counted(problem.rho);
+  return A.counted(problem.rho, t.value());
 }
 
 // All that weights and counts prove; the same for whoever publishes it and whoever confirms it.

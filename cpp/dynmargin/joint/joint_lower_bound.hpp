@@ -33,15 +33,18 @@ class JointLowerBound : public BestWeights<2> {
     directions[1].values = average_;
     directions[1].values.resize(a.w.values.size());
     for (auto& scores : scores_) scores.resize(members_.size() * stride);
-    double smallest = std::numeric_limits<double>::infinity();
-    for (std::size_t i = 0; i < members_.size(); ++i) {
-      const JointPattern& y = a.patterns[members_[i].row()];
-      for (std::size_t direction = 0; direction < 2; ++direction)
-        score_classes(patterns, y, directions[direction], &scores_[direction][i * stride]);
-      const double* s = &scores_[0][i * stride];
-      const double margin = s[y.right] - s[nearest_wrong_class(s, K, y.right)];
-      smallest = std::min(smallest, (scale > 0 ? margin / scale : 0) + static_cast<double>(y.count) * y.delta2);
-    }
+    const double smallest = smallest_of_blocks([&](std::size_t begin, std::size_t end) {
+      double least = std::numeric_limits<double>::infinity();
+      for (std::size_t i = begin; i < end; ++i) {
+        const JointPattern& y = a.patterns[members_[i].row()];
+        for (std::size_t direction = 0; direction < 2; ++direction)
+          score_classes(patterns, y, directions[direction], &scores_[direction][i * stride]);
+        const double* s = &scores_[0][i * stride];
+        const double margin = s[y.right] - s[nearest_wrong_class(s, K, y.right)];
+        least = std::min(least, (scale > 0 ? margin / scale : 0) + static_cast<double>(y.count) * y.delta2);
+      }
+      return least;
+    });
     problem_.hard_margin() ? combine_hard(a, directions) : combine(a, directions);
     return smallest;
   }
@@ -56,6 +59,13 @@ class JointLowerBound : public BestWeights<2> {
 
  private:
   using Directions = std::array<ClassWeights, 2>;  // the state and the average
+
+  template <class SmallestOf>
+  double smallest_of_blocks(const SmallestOf& smallest_of) const {
+    return Blocks(members_.size()).sum(problem_.n_threads, smallest_of, [](double& least, double next) {
+      least = std::min(least, next);
+    });
+  }
 
   static Gram gram_of(const Directions& u) {
     Gram gram{};
@@ -73,28 +83,35 @@ class JointLowerBound : public BestWeights<2> {
   // Chooses the nearest wrong class of every row for the weights W_c, and returns the smallest margin.
   double choose(const JointState& a, const Combined& c) {
     const std::size_t K = a.w.n_classes, stride = a.w.stride;
-    double smallest = std::numeric_limits<double>::infinity();
-    combined_.resize(stride);
     for (auto& scores : nearest_) scores.resize(whole_lanes(members_.size()));
-    for (std::size_t i = 0; i < members_.size(); ++i) {
-      const auto right = static_cast<std::size_t>(a.patterns[members_[i].row()].right);
-      const double *s = &scores_[0][i * stride], *t = &scores_[1][i * stride];
-      for (std::size_t n = 0; n < stride; ++n) combined_[n] = c[0] * s[n] + c[1] * t[n];
-      const std::size_t wrong = nearest_wrong_class(combined_.data(), K, right);
-      nearest_[0][i] = s[right] - s[wrong];
-      nearest_[1][i] = t[right] - t[wrong];
-      smallest = std::min(smallest, c[0] * nearest_[0][i] + c[1] * nearest_[1][i]);
-    }
-    return smallest;
+    return smallest_of_blocks([&](std::size_t begin, std::size_t end) {
+      double least = std::numeric_limits<double>::infinity();
+      std::vector<double> combined(stride);  // scores of a row
+      for (std::size_t i = begin; i < end; ++i) {
+        const auto right = static_cast<std::size_t>(a.patterns[members_[i].row()].right);
+        const double *s = &scores_[0][i * stride], *t = &scores_[1][i * stride];
+        for (std::size_t n = 0; n < stride; ++n) combined[n] = c[0] * s[n] + c[1] * t[n];
+        const std::size_t wrong = nearest_wrong_class(combined.data(), K, right);
+        nearest_[0][i] = s[right] - s[wrong];
+        nearest_[1][i] = t[right] - t[wrong];
+        least = std::min(least, c[0] * nearest_[0][i] + c[1] * nearest_[1][i]);
+      }
+      return least;
+    });
   }
 
   // F(c), with the wrong classes chosen for it.
   double objective(const Gram& gram, const Combined& c) const {
-    double loss = 0;
-    for (std::size_t i = 0; i < members_.size(); ++i) {
-      const double slack = std::max(0.0, 1 - (c[0] * nearest_[0][i] + c[1] * nearest_[1][i]));
-      loss += penalties_[i] * slack * slack;
-    }
+    const auto loss_of = [&](std::size_t begin, std::size_t end) {
+      double loss = 0;
+      for (std::size_t i = begin; i < end; ++i) {
+        const double slack = std::max(0.0, 1 - (c[0] * nearest_[0][i] + c[1] * nearest_[1][i]));
+        loss += penalties_[i] * slack * slack;
+      }
+      return loss;
+    };
+    const double loss =
+        Blocks(members_.size()).sum(problem_.n_threads, loss_of, [](double& sum, double next) { sum += next; });
     return norm2_of(gram, c) + loss;
   }
 
@@ -103,7 +120,7 @@ class JointLowerBound : public BestWeights<2> {
     choose(a, c);
     double F = objective(gram, c);
     for (int round = 0; round < 20; ++round) {
-      Combined there = Repair(nearest_, penalties_, gram).best(c).c;
+      Combined there = Repair(nearest_, penalties_, gram, problem_.n_threads).best(c).c;
       double lower = F;
       for (int halvings = 0; halvings < 4; ++halvings) {
         choose(a, there);
@@ -145,7 +162,6 @@ class JointLowerBound : public BestWeights<2> {
   const JointProblem& problem_;
   std::array<std::vector<double>, 2> scores_;  // of the two directions, all classes of a row side by side
   Repair::Scores nearest_;                     // (w_y - w_r).[x_k, rho] of the two directions, r chosen for each row
-  std::vector<double> combined_;               // scores of the current row
   ClassWeights w_;
 };
 

@@ -19,6 +19,7 @@ struct JointProblem {
   double rho = 0;                     // the augmentation; 0 without an intercept
   std::vector<double> costs;          // C of each class
   std::vector<double> sample_weight;  // empty: all ones
+  unsigned n_threads = 1;             // that a pass over the rows may use; no result depends on it
   static constexpr Loss loss = Loss::squared_hinge;
 
   std::int32_t n_classes() const { return static_cast<std::int32_t>(costs.size()); }

@@ -30,17 +30,24 @@ class LowerBound : public BestWeights<4> {  // the state, the average, the bias 
   double improve(const P& patterns, const BasicState<Count>& a) {
     const double scale = canonical_scale(a.totals);
     pair_up(a);
-    double smallest = std::numeric_limits<double>::infinity();
     for (auto& scores : scores_) scores.resize(whole_lanes(members_.size()));
-    for (std::size_t i = 0; i < members_.size(); ++i) {
-      const Member m = members_[i];
-      const auto& y = a.patterns[m.row()];
-      const Half score = patterns.dense_dots(both_, y, m.side());
-      smallest = std::min(smallest, score[0] + static_cast<double>(y.count) * y.delta2);
-      scores_[0][i] = scale * score[0];
-      scores_[1][i] = score[1];
-      scores_[2][i] = m.side() * problem_.rho;
-    }
+    const auto score_block = [&](std::size_t begin, std::size_t end) {
+      double smallest = std::numeric_limits<double>::infinity();
+      for (std::size_t i = begin; i < end; ++i) {
+        const Member m = members_[i];
+        const auto& y = a.patterns[m.row()];
+        const Half score = patterns.dense_dots(both_, y, m.side());
+        smallest = std::min(smallest, score[0] + static_cast<double>(y.count) * y.delta2);
+        scores_[0][i] = scale * score[0];
+        scores_[1][i] = score[1];
+        scores_[2][i] = m.side() * problem_.rho;
+      }
+      return smallest;
+    };
+    const double smallest =
+        Blocks(members_.size()).sum(problem_.n_threads, score_block, [](double& least, double next) {
+          least = std::min(least, next);
+        });
     problem_.hard_margin() ? combine_hard(scale) : combine(scale);
     return smallest;
   }
@@ -119,7 +126,7 @@ class LowerBound : public BestWeights<4> {  // the state, the average, the bias 
 
   void combine(double scale) {
     const Gram gram = gram_at(scale);
-    const Repair repair(scores_, penalties_, gram);
+    const Repair repair(scores_, penalties_, gram, problem_.n_threads);
     auto found = repair.best(found_ ? Combined{0, 0, 0, 1} : start_);
     // Where slacks are expensive, descent from the best weights may end at once; from the last combination of others it
     // may go on.
@@ -146,7 +153,7 @@ class LowerBound : public BestWeights<4> {  // the state, the average, the bias 
     const auto best = [&]() -> Combined {
       SmallMatrix<3> of_three;
       for (std::size_t i = 0; i < 3; ++i) std::copy_n(gram[i].begin(), 3, of_three[i].begin());
-      const SlackRepair<3> repair{std::span(scores_).first<3>(), penalties_, of_three};
+      const SlackRepair<3> repair{std::span(scores_).first<3>(), penalties_, of_three, problem_.n_threads};
       const auto c = repair.best({start_[0], start_[1], start_[2]}).c;
       return {c[0], c[1], c[2], 0};
     };

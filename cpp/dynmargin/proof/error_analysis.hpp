@@ -57,6 +57,7 @@ struct CompensatedSum {
     low += ((high - (sum - part)) + (term - part)) + term_low;
     high = sum;
   }
+  void add(const CompensatedSum& other) { add(other.high, other.low); }
   void add_product(double a, double b) {
     const double product = a * b;
     add(product, std::fma(a, b, -product));
@@ -157,6 +158,12 @@ class CountedScores {
     error_ += n * error;
     ++terms_;
   }
+  void add(const CountedScores& other) {
+    sum_.add(other.sum_);
+    gross_ += other.gross_;
+    error_ += other.error_;
+    terms_ += other.terms_;
+  }
   double value() const { return sum_.value(); }
   // Whatever was added has been rounded once before.
   double error() const { return (error_ + sum_error(terms_) * gross_) * 1.01; }
@@ -166,56 +173,88 @@ class CountedScores {
   double gross_ = 0, error_ = 0, terms_ = 0;
 };
 
-// The margin of weights with squared length `norm2`, a sum of `terms` squares; score_of(view, k) is the score of row k,
-// and count(k, score) adds to `counted` what belongs to its counts.
-// The margin is 1 / sqrt(F) with F = norm2 + sum_k Delta_k^-2 max(0, 1 - s_k)², twice LinearSVC's objective; the same
-// with 2 C_k max(0, ...) for the hinge; for the hard margin min_k s_k / sqrt(norm2).
-template <class Data, class AnyProblem, class ScoreOf, class Count>
-Weighed margin_of_scores(const Data& data, const AnyProblem& problem, double norm2, double terms,
-                         const ScoreOf& score_of, const CountedScores& counted, const Count& count) {
-  bool finite = std::isfinite(norm2);
+// What the scores of a block of rows add up to, or those of several.
+struct ScoreSums {
+  bool finite = true;
   CompensatedSum losses;  // soft margin
   double loss_error = 0, n_losses = 0;
-  double smallest = std::numeric_limits<double>::infinity(), smallest_low = smallest;
-  const bool hard = problem.hard_margin(), hinge = problem.loss == Loss::hinge;
-  with_view(data, [&](const auto& view) {
-    for (std::int64_t k = 0; k < view.n_rows; ++k) {
-      if (problem.sides[k] == 0) continue;
-      const RowScore score = score_of(view, k);
-      finite &= std::isfinite(score.value);
-      if (hard) {
-        smallest = std::min(smallest, score.value);
-        smallest_low = std::min(smallest_low, score.low);
-      } else if (score.slack + score.slack_error > 0) {
-        const double penalty = problem.penalty(k), kept = std::max(score.slack, 0.0);
-        losses.add(hinge ? penalty * kept : penalty * kept * kept);
-        loss_error +=
-            hinge ? penalty * score.slack_error : penalty * (2 * kept + score.slack_error) * score.slack_error;
-        ++n_losses;
-      }
-      count(k, score);
-    }
-  });
+  double smallest = std::numeric_limits<double>::infinity(), low = smallest;  // hard margin
+  CountedScores counted;
 
-  Weighed found{Bound::no_margin(), norm2};
-  if (!finite) return found;
-  found.counted = counted.value();
-  found.counted_error = counted.error();
-  if (hard) {
-    if (!(norm2 > smallest_square)) return found;
-    const double norm = std::sqrt(norm2), margin = smallest / norm;
-    const double error =
-        (smallest - smallest_low) / norm + (sum_error(terms) + 3 * two_u) * std::abs(margin) + 16 * underflow;
-    return {Bound::lower(margin, error), norm2, smallest, smallest_low, 0, 0, found.counted, found.counted_error};
+  void add(const ScoreSums& next) {
+    finite &= next.finite;
+    losses.add(next.losses);
+    loss_error += next.loss_error;
+    n_losses += next.n_losses;
+    smallest = std::min(smallest, next.smallest);
+    low = std::min(low, next.low);
+    counted.add(next.counted);
   }
-  const double loss = losses.value(), F = norm2 + loss;
-  loss_error = loss_error * 1.01 + sum_error(n_losses) * loss;
+};
+
+// What weights with squared length `norm2`, a sum of `terms` squares, prove by a loss that is known to within an error.
+inline Weighed weighed_by_loss(double norm2, double terms, double loss, double loss_error) {
+  const double F = norm2 + loss;
   if (!(F > smallest_square && F < largest_square))  // a soft margin is never negative
     return {Bound::lower(0, 0), norm2};
   // d(F^-1/2) = -(1/2) F^-3/2 dF, with some room for what is not of first order.
   const double relative = (sum_error(terms) * norm2 + loss_error) / F, margin = 1 / std::sqrt(F);
   const double error = ((relative < 0.01 ? 0.51 : 1) * relative + 2 * two_u) * margin;
-  return {Bound::lower(margin, error), norm2, 0, 0, loss, loss_error, found.counted, found.counted_error};
+  return {Bound::lower(margin, error), norm2, 0, 0, loss, loss_error};
+}
+
+// The same for the hard margin: by the smallest score, which may be as small as `low`.
+inline Weighed weighed_by_smallest(double norm2, double terms, double smallest, double low) {
+  if (!(norm2 > smallest_square)) return {Bound::no_margin(), norm2};
+  const double norm = std::sqrt(norm2), margin = smallest / norm;
+  const double error = (smallest - low) / norm + (sum_error(terms) + 3 * two_u) * std::abs(margin) + 16 * underflow;
+  return {Bound::lower(margin, error), norm2, smallest, low};
+}
+
+// The margin of weights with squared length `norm2`, a sum of `terms` squares. scorer_from(k) scores the rows from k
+// on, in their order: its score(view, k) is the score of row k, and count(k, score, counted) adds what belongs to the
+// counts of that row. The margin is 1 / sqrt(F) with F = norm2 + sum_k Delta_k^-2 max(0, 1 - s_k)², twice LinearSVC's
+// objective; the same with 2 C_k max(0, ...) for the hinge; for the hard margin min_k s_k / sqrt(norm2).
+template <class Data, class AnyProblem, class ScorerFrom>
+Weighed margin_of_scores(const Data& data, const AnyProblem& problem, double norm2, double terms,
+                         const ScorerFrom& scorer_from) {
+  const bool hard = problem.hard_margin(), hinge = problem.loss == Loss::hinge;
+  const auto sums_of = [&](const auto& view, std::size_t begin, std::size_t end) {
+    auto scorer = scorer_from(static_cast<std::int64_t>(begin));
+    ScoreSums sums;
+    for (auto k = static_cast<std::int64_t>(begin); k < static_cast<std::int64_t>(end); ++k) {
+      if (problem.sides[k] == 0) continue;
+      const RowScore score = scorer.score(view, k);
+      sums.finite &= std::isfinite(score.value);
+      if (hard) {
+        sums.smallest = std::min(sums.smallest, score.value);
+        sums.low = std::min(sums.low, score.low);
+      } else if (score.slack + score.slack_error > 0) {
+        const double penalty = problem.penalty(k), kept = std::max(score.slack, 0.0);
+        sums.losses.add(hinge ? penalty * kept : penalty * kept * kept);
+        sums.loss_error +=
+            hinge ? penalty * score.slack_error : penalty * (2 * kept + score.slack_error) * score.slack_error;
+        ++sums.n_losses;
+      }
+      scorer.count(k, score, sums.counted);
+    }
+    return sums;
+  };
+  ScoreSums sums;
+  with_view(data, [&](const auto& view) {
+    sums = Blocks(static_cast<std::size_t>(view.n_rows))
+               .sum(
+                   problem.n_threads, [&](std::size_t begin, std::size_t end) { return sums_of(view, begin, end); },
+                   [](ScoreSums& all, const ScoreSums& next) { all.add(next); });
+  });
+
+  if (!(sums.finite && std::isfinite(norm2))) return {Bound::no_margin(), norm2};
+  const double loss = sums.losses.value();
+  Weighed found = hard ? weighed_by_smallest(norm2, terms, sums.smallest, sums.low)
+                       : weighed_by_loss(norm2, terms, loss, sums.loss_error * 1.01 + sum_error(sums.n_losses) * loss);
+  found.counted = sums.counted.value();
+  found.counted_error = sums.counted.error();
+  return found;
 }
 
 // ‖a‖ / t, where norm2 is ‖a‖² up to a relative error. `cancelled` bounds the length of what rounding has added to a.
@@ -239,6 +278,10 @@ class CompensatedVector {
 
   void add(std::size_t j, double high_factor, double low_factor, float value) {
     sums_[j].add_product(high_factor, low_factor, value);
+  }
+
+  void add(const CompensatedVector& other) {
+    for (std::size_t j = 0; j < sums_.size(); ++j) sums_[j].add(other.sums_[j]);
   }
 
   void prefetch(std::size_t j) const { dynmargin::prefetch(&sums_[j]); }
@@ -268,16 +311,35 @@ inline Counted at_best_scale(const Bound& bound, double t, std::vector<double> a
   return {bound, t, 1 / (bound.value * bound.value * t), std::move(a), std::move(bias), cancelled};
 }
 
+// The sum of all counts, which has to be exact.
+class Total {
+ public:
+  void add(std::int64_t n) {
+    require(n >= 0 && n <= (std::int64_t{1} << 53) - t_, "counts must be non-negative and add up to at most 2**53");
+    t_ += n;
+  }
+  double value() const { return static_cast<double>(t_); }
+
+ private:
+  std::int64_t t_ = 0;
+};
+
 // a = sum n_k y_k from counts and data alone, in one block of coordinates or one per class.
 class CountedSum {
  public:
   CountedSum(std::int64_t n_columns, std::size_t n_blocks)
       : blocks_(n_blocks, CompensatedVector(n_columns)), n_columns_(n_columns), bias_(n_blocks) {}
 
-  // Counts `n` more updates; the sum of all counts has to be exact.
-  void count(std::int64_t n) {
-    require(n >= 0 && n <= (std::int64_t{1} << 53) - t_, "counts must be non-negative and add up to at most 2**53");
-    t_ += n;
+  // Adds the sum of the rows of another block: one more addition to every coordinate.
+  void add(const CountedSum& other) {
+    for (std::size_t c = 0; c < blocks_.size(); ++c) {
+      blocks_[c].add(other.blocks_[c]);
+      bias_[c] += other.bias_[c];
+    }
+    extended_.add(other.extended_);
+    n_extended_ += other.n_extended_;
+    gross_ += other.gross_;
+    additions_ += other.additions_ + 1;
   }
 
   // Fetches the sums that a row will be added to: an addition takes so many instructions that the CPU looks only a few
@@ -321,12 +383,11 @@ class CountedSum {
     ++n_extended_;
   }
 
-  double t() const { return static_cast<double>(t_); }
   std::int64_t bias(std::size_t block) const { return bias_[block]; }
 
   // ‖a‖ / t, which without counts is 0 / 0 and claims nothing. (Coordinates that are zero do not count as terms:
   // whether columns that do not occur are there must not matter to whoever proves it again.)
-  Counted counted(double rho) const {
+  Counted counted(double rho, double t) const {
     std::vector<double> a;
     a.reserve(blocks_.size() * n_columns_);
     for (const CompensatedVector& block : blocks_) block.append_to(a);
@@ -338,14 +399,13 @@ class CountedSum {
     // No coordinate is a sum of more terms than there were additions; this is lost despite the compensation.
     const double lost = (additions_ + 4) * two_u, cancelled = lost * lost * gross_ * 1.01;
     const double relative = sum_error(dense.terms + n_extended_ + static_cast<double>(bias_.size()));
-    return at_best_scale(norm_by_t(norm2.value(), t(), relative, cancelled), t(), std::move(a), bias_, cancelled);
+    return at_best_scale(norm_by_t(norm2.value(), t, relative, cancelled), t, std::move(a), bias_, cancelled);
   }
 
  private:
   std::vector<CompensatedVector> blocks_;
   std::size_t n_columns_;
   std::vector<std::int64_t> bias_;  // whole numbers, exact
-  std::int64_t t_ = 0;
   CompensatedSum extended_;
   double n_extended_ = 0, gross_ = 0;  // gross: sum |n_k| |x_kj|, which bounds what cancels in the blocks
   double additions_ = 0;               // the most that any coordinate can have had

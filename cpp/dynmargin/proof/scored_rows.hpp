@@ -18,9 +18,9 @@ class WeightLines {
   // f(k, scores, squares, terms) for every row: plain sums; ‖x‖², rounded up, which bounds what they add up, as |w|.|x|
   // is at most ‖w‖ ‖x‖; how many products may be rounded, in whatever order others sum them.
   template <class View, class Accumulators, class F>
-  void for_each_row(const View& view, Accumulators scores, const F& f) const {
+  void for_each_row(const View& view, std::size_t begin, std::size_t end, Accumulators scores, const F& f) const {
     const std::size_t M = scores.size();
-    for (std::int64_t k = 0; k < view.n_rows; ++k) {
+    for (auto k = static_cast<std::int64_t>(begin); k < static_cast<std::int64_t>(end); ++k) {
       std::fill(scores.begin(), scores.end(), 0.0);
       double squares = 0;
       std::int64_t last = -1;
@@ -41,13 +41,16 @@ class WeightLines {
 
   // The same with as many accumulators as there are vectors; for two, which is usual, they stay in registers.
   template <class F>
-  void for_each_row(const MatrixView& matrix, const F& f) const {
+  void for_each_row(const MatrixView& matrix, unsigned n_threads, const F& f) const {
     std::visit(
         [&](const auto& view) {
-          if (n_vectors_ == 2)
-            for_each_row(view, std::array<double, 2>{}, f);
-          else
-            for_each_row(view, std::vector<double>(n_vectors_), f);
+          const Blocks blocks(static_cast<std::size_t>(view.n_rows));
+          blocks.for_each(n_threads, [&](std::size_t /*block*/, std::size_t begin, std::size_t end) {
+            if (n_vectors_ == 2)
+              for_each_row(view, begin, end, std::array<double, 2>{}, f);
+            else
+              for_each_row(view, begin, end, std::vector<double>(n_vectors_), f);
+          });
         },
         matrix);
   }
@@ -78,15 +81,17 @@ struct ScoredRows {
 };
 
 // W has `n_vectors` vectors of weights, one after the other.
-inline ScoredRows score_rows(const MatrixView& matrix, std::span<const double> W, std::size_t n_vectors) {
+inline ScoredRows score_rows(const MatrixView& matrix, std::span<const double> W, std::size_t n_vectors,
+                             unsigned n_threads = 1) {
   const DefaultArithmetic arithmetic;
   const auto n = static_cast<std::size_t>(n_rows(matrix));
   ScoredRows found{std::vector<double>(n * n_vectors), std::vector<double>(n), std::vector<double>(n)};
-  WeightLines(W, n_vectors).for_each_row(matrix, [&](std::size_t k, const auto& scores, double squares, double terms) {
-    std::copy(scores.begin(), scores.end(), found.scores.begin() + static_cast<std::ptrdiff_t>(k * n_vectors));
-    found.lengths[k] = std::sqrt(squares) * (1 + two_u);
-    found.terms[k] = terms;
-  });
+  WeightLines(W, n_vectors)
+      .for_each_row(matrix, n_threads, [&](std::size_t k, const auto& scores, double squares, double terms) {
+        std::copy(scores.begin(), scores.end(), found.scores.begin() + static_cast<std::ptrdiff_t>(k * n_vectors));
+        found.lengths[k] = std::sqrt(squares) * (1 + two_u);
+        found.terms[k] = terms;
+      });
   return found;
 }
 
@@ -99,21 +104,22 @@ struct TwoPlanes {
 // Which rows all weights in the ball, and the weights that predict, put on the same side, however scores are rounded.
 // W has the centre and then the weights.
 inline std::vector<std::uint8_t> settled_rows(const MatrixView& matrix, std::span<const double> W,
-                                              const TwoPlanes& planes) {
+                                              const TwoPlanes& planes, unsigned n_threads = 1) {
   const DefaultArithmetic arithmetic;
   constexpr double outward = 1 + 16 * two_u;
   std::vector<std::uint8_t> settled(static_cast<std::size_t>(n_rows(matrix)));
-  WeightLines(W, 2).for_each_row(matrix, [&](std::size_t k, const auto& scores, double squares, double terms) {
-    const double reach = std::sqrt(squares + planes.rho * planes.rho);  // ‖[x, rho]‖, at least ‖x‖
-    const auto error = [&](std::size_t i) {
-      const double size = planes.lengths[i] * reach + std::abs(planes.intercepts[i]);
-      return (terms + 4) * (two_u * size + underflow) * 1.01;
-    };
-    const double of_centre = scores[0] + planes.intercepts[0], own = scores[1] + planes.intercepts[1];
-    const double least = (error(0) + planes.radius * reach) * outward, rounding = error(1) * outward;
-    // No branch: nobody can predict it.
-    settled[k] = ((of_centre > least) & (own > rounding)) | ((of_centre < -least) & (own < -rounding));
-  });
+  WeightLines(W, 2).for_each_row(
+      matrix, n_threads, [&](std::size_t k, const auto& scores, double squares, double terms) {
+        const double reach = std::sqrt(squares + planes.rho * planes.rho);  // ‖[x, rho]‖, at least ‖x‖
+        const auto error = [&](std::size_t i) {
+          const double size = planes.lengths[i] * reach + std::abs(planes.intercepts[i]);
+          return (terms + 4) * (two_u * size + underflow) * 1.01;
+        };
+        const double of_centre = scores[0] + planes.intercepts[0], own = scores[1] + planes.intercepts[1];
+        const double least = (error(0) + planes.radius * reach) * outward, rounding = error(1) * outward;
+        // No branch: nobody can predict it.
+        settled[k] = ((of_centre > least) & (own > rounding)) | ((of_centre < -least) & (own < -rounding));
+      });
   return settled;
 }
 

@@ -12,13 +12,39 @@ double squared(const std::vector<double>& v) {
   return sum;
 }
 
+// Cuts the lines of a Hessian into as many parts as there are threads, of about the same work; a few rows tell how much
+// it is. What the parts are does not matter to the result.
+template <class Rows>
+std::vector<std::size_t> shared_lines(const Rows& rows, std::span<const WeightedRow> summed, std::size_t n,
+                                      unsigned n_threads) {
+  std::vector<std::size_t> ends{0};
+  if (n_threads > 1) {
+    std::vector<double> work(n);
+    const std::size_t stride = summed.size() / 256 + 1;
+    for (std::size_t i = 0; i < summed.size(); i += stride) rows.add_outer_work_to(work.data(), summed[i].start);
+    const double all = std::accumulate(work.begin(), work.end(), 0.0);
+    double before = 0;
+    for (std::size_t line = 0; line < n; ++line) {
+      const double share = all / n_threads * static_cast<double>(ends.size());
+      if (before > 0 && before + work[line] / 2 > share && ends.size() < n_threads) ends.push_back(line);
+      before += work[line];
+    }
+  }
+  ends.push_back(n);
+  return ends;
+}
+
+void add(std::vector<double>& sum, const std::vector<double>& next) {
+  for (std::size_t j = 0; j < sum.size(); ++j) sum[j] += next[j];
+}
+
 }  // namespace
 
 template <class F>
-void Newton::for_each_member(const F& f) const {
+void Newton::for_members(std::size_t begin, std::size_t end, const F& f) const {
   std::visit(
       [&](const auto& rows) {
-        for (std::size_t i = 0; i < members_.size(); ++i) f(i, rows, rows.start(members_[i]));
+        for (std::size_t i = begin; i < end; ++i) f(i, rows, rows.start(members_[i]));
       },
       packed_->rows);
 }
@@ -35,6 +61,7 @@ Newton::Newton(std::shared_ptr<const PackedRows> packed, std::shared_ptr<const P
       n_nonzeros_(static_cast<double>(dynmargin::n_nonzeros(*packed_, *problem_)) *
                   static_cast<double>(members_.size()) / static_cast<double>(problem_->n_members())),
       stiffness_(stiffness(*packed_, *problem_)) {
+  sums_ = Blocks::for_sums(members_.size(), n_nonzeros_, w_.size());
   set_price(scale);
   multiply(w_, scores_[0]);
   evaluate();
@@ -73,10 +100,17 @@ void Newton::step() {
 bool Newton::hessian_pays() const {
   if (w_.size() > largest_hessian + 1) return false;
   if (!upper_.empty()) return true;  // to keep it up to date costs little
-  double summed = 0;
-  for_each_member([&](std::size_t i, const auto& rows, std::uint64_t start) {
-    if (scores_[0][i] < 1) summed += rows.outer_work(start);
-  });
+  const double summed = Blocks(members_.size())
+                            .sum(
+                                problem_->n_threads,
+                                [&](std::size_t begin, std::size_t end) {
+                                  double work = 0;
+                                  for_members(begin, end, [&](std::size_t i, const auto& rows, std::uint64_t start) {
+                                    if (scores_[0][i] < 1) work += rows.outer_work(start);
+                                  });
+                                  return work;
+                                },
+                                [](double& sum, double next) { sum += next; });
   return hessian_pays(hessian_work(summed, w_.size()), work_of_product(), iterated_);
 }
 
@@ -101,17 +135,19 @@ void Newton::set_price(double price) {
 
 void Newton::multiply(const std::vector<double>& v, std::vector<double>& out) const {
   const double bias = problem_->rho * v.back();
-  for_each_member([&](std::size_t i, const auto& rows, std::uint64_t start) {
-    const double score = rows.dot(start, v.data()) + bias;
-    out[i] = problem_->sides[members_[i]] > 0 ? score : -score;
+  Blocks(members_.size()).for_each(problem_->n_threads, [&](std::size_t /*block*/, std::size_t begin, std::size_t end) {
+    for_members(begin, end, [&](std::size_t i, const auto& rows, std::uint64_t start) {
+      const double score = rows.dot(start, v.data()) + bias;
+      out[i] = problem_->sides[members_[i]] > 0 ? score : -score;
+    });
   });
 }
 
-std::vector<double> Newton::exact_direction() {
+const std::vector<double>& Newton::active_sum() {
   const std::size_t n = w_.size();
   upper_.resize(n * n);
   std::vector<WeightedRow> changed;
-  for_each_member([&](std::size_t i, const auto& /*rows*/, std::uint64_t start) {
+  for_members(0, members_.size(), [&](std::size_t i, const auto& /*rows*/, std::uint64_t start) {
     const char now = scores_[0][i] < 1;
     if (now == active_[i]) return;
     active_[i] = now;
@@ -119,12 +155,21 @@ std::vector<double> Newton::exact_direction() {
   });
   std::visit(
       [&](const auto& rows) {
-        rows.add_outers_to(upper_.data(), n, changed, problem_->rho);
+        // Every thread adds all rows to lines of its own, so every entry is summed in the same order.
+        const std::vector<std::size_t> lines = shared_lines(rows, changed, n, problem_->n_threads);
+        in_threads(problem_->n_threads, lines.size() - 1, [&](std::size_t part) {
+          rows.add_outers_to(upper_.data(), n, changed, problem_->rho, lines[part], lines[part + 1]);
+        });
         for (const WeightedRow& row : changed) work_ += rows.outer_work(row.start);
       },
       packed_->rows);
+  return upper_;
+}
+
+std::vector<double> Newton::exact_direction() {
+  const std::size_t n = w_.size();
+  std::vector<double> hessian(active_sum()), direction(n);
   work_ += solve_work(n);
-  std::vector<double> hessian(upper_), direction(n);
   for (std::size_t i = 0; i < n; ++i) {
     hessian[i * n + i] += 1;
     direction[i] = -gradient_[i];
@@ -149,23 +194,35 @@ double Newton::work_of_product() const {
 }
 
 std::vector<double> Newton::diagonal() const {
-  std::vector<double> sums(w_.size(), 1.0);
-  if (price_ * stiffness_ < 1) return sums;
-  double bias = 0;
-  for_each_member([&](std::size_t i, const auto& rows, std::uint64_t start) {
-    if (!(scores_[0][i] < 1)) return;
-    const double c = penalties_[i];
-    rows.for_each(start, [&](auto column, double value) { sums[column] += c * value * value; });
-    bias += c;
-  });
-  sums.back() += problem_->rho * problem_->rho * bias;
-  return sums;
+  if (price_ * stiffness_ < 1) return std::vector<double>(w_.size(), 1.0);
+  const auto sum_of = [&](std::size_t begin, std::size_t end) {
+    std::vector<double> sums(w_.size(), begin == 0 ? 1.0 : 0.0);
+    double bias = 0;
+    for_members(begin, end, [&](std::size_t i, const auto& rows, std::uint64_t start) {
+      if (!(scores_[0][i] < 1)) return;
+      const double c = penalties_[i];
+      rows.for_each(start, [&](auto column, double value) { sums[column] += c * value * value; });
+      bias += c;
+    });
+    sums.back() += problem_->rho * problem_->rho * bias;
+    return sums;
+  };
+  return sums_.sum(problem_->n_threads, sum_of, add);
+}
+
+bool Newton::aim(const std::vector<double>& direction) {
+  work_ += 2 * n_nonzeros_ + 20 * static_cast<double>(members_.size());
+  multiply(direction, scores_[1]);
+  return std::isfinite(squared(direction)) && std::isfinite(squared_in_threads(scores_[1]));
+}
+
+void Newton::go(double along_w, const std::vector<double>& direction, double along_direction) {
+  for (std::size_t j = 0; j < w_.size(); ++j) w_[j] = along_w * w_[j] + along_direction * direction[j];
+  evaluate([&](std::size_t i) { scores_[0][i] = along_w * scores_[0][i] + along_direction * scores_[1][i]; });
 }
 
 double Newton::move_along(const std::vector<double>& direction) {
-  work_ += 2 * n_nonzeros_ + 20 * static_cast<double>(members_.size());
-  multiply(direction, scores_[1]);
-  if (!(std::isfinite(squared(direction)) && std::isfinite(squared(scores_[1])))) return 0;
+  if (!aim(direction)) return 0;
   SlackRepair<2>::Gram gram{};
   for (std::size_t j = 0; j < w_.size(); ++j) {
     gram[0][0] += w_[j] * w_[j];
@@ -175,48 +232,87 @@ double Newton::move_along(const std::vector<double>& direction) {
   gram[1][0] = gram[0][1];
   // To the last digit: a step may hardly raise the margin, which is flat at the optimum, and still lower the upper
   // bound a lot.
-  const auto [along_w, along_direction] = SlackRepair<2>(scores_, penalties_, gram).best({1, 1}, 0).c;
-  for (std::size_t j = 0; j < w_.size(); ++j) w_[j] = along_w * w_[j] + along_direction * direction[j];
-  for (std::size_t i = 0; i < members_.size(); ++i)
-    scores_[0][i] = along_w * scores_[0][i] + along_direction * scores_[1][i];
-  evaluate();
+  const auto [along_w, along_direction] =
+      SlackRepair<2>(scores_, penalties_, gram, problem_->n_threads).best({1, 1}, 0).c;
+  go(along_w, direction, along_direction);
   return along_direction / along_w;
 }
 
 std::vector<double> Newton::hessian_times(const std::vector<double>& v) const {
   std::vector<double> product(v);
-  const double v_bias = problem_->rho * v.back();
-  double bias = 0;
-  for_each_member([&](std::size_t i, const auto& rows, std::uint64_t start) {
-    if (!(scores_[0][i] < 1)) return;
-    const double factor = penalties_[i] * (rows.dot(start, v.data()) + v_bias);
-    rows.add_to(product.data(), start, factor);
-    bias += factor;
-  });
-  product.back() += problem_->rho * bias;
+  add_product_to(product, v);
   return product;
 }
 
+void Newton::add_product_to(std::vector<double>& sum, const std::vector<double>& v) const {
+  const double v_bias = problem_->rho * v.back();
+  const auto sum_of = [&](std::size_t begin, std::size_t end) {
+    std::vector<double> product = begin == 0 ? std::move(sum) : std::vector<double>(v.size());
+    double bias = 0;
+    for_members(begin, end, [&](std::size_t i, const auto& rows, std::uint64_t start) {
+      if (!(scores_[0][i] < 1)) return;
+      const double factor = penalties_[i] * (rows.dot(start, v.data()) + v_bias);
+      rows.add_to(product.data(), start, factor);
+      bias += factor;
+    });
+    product.back() += problem_->rho * bias;
+    return product;
+  };
+  sum = sums_.sum(problem_->n_threads, sum_of, add);
+}
+
+double Newton::squared_in_threads(const std::vector<double>& v) const {
+  return Blocks(v.size()).sum(
+      problem_->n_threads,
+      [&](std::size_t begin, std::size_t end) {
+        double sum = 0;
+        for (std::size_t i = begin; i < end; ++i) sum += v[i] * v[i];
+        return sum;
+      },
+      [](double& sum, double next) { sum += next; });
+}
+
 void Newton::evaluate() {
-  std::vector<double> combination(w_.size());
-  double bias = 0;
-  loss_ = total_ = n_active_ = 0;
-  for_each_member([&](std::size_t i, const auto& rows, std::uint64_t start) {
-    const double slack = 1 - scores_[0][i];
-    if (!(slack > 0)) return;
-    const double alpha = penalties_[i] * slack;
-    ++n_active_;
-    loss_ += alpha * slack;  // also alpha² Delta², the extension's share of ‖a‖²
-    total_ += alpha;
-    const double factor = problem_->sides[members_[i]] > 0 ? alpha : -alpha;
-    rows.add_to(combination.data(), start, factor);
-    bias += factor;
+  evaluate([](std::size_t /*i*/) {});
+}
+
+template <class Before>
+void Newton::evaluate(const Before& before) {
+  struct Sums {
+    std::vector<double> combination;
+    double loss = 0, total = 0, n_active = 0;
+  };
+  const auto sum_of = [&](std::size_t begin, std::size_t end) {
+    std::vector<double> combination(w_.size());
+    double bias = 0, loss = 0, total = 0, n_active = 0;
+    for_members(begin, end, [&](std::size_t i, const auto& rows, std::uint64_t start) {
+      before(i);
+      const double slack = 1 - scores_[0][i];
+      if (!(slack > 0)) return;
+      const double alpha = penalties_[i] * slack;
+      ++n_active;
+      loss += alpha * slack;  // also alpha² Delta², the extension's share of ‖a‖²
+      total += alpha;
+      const double factor = problem_->sides[members_[i]] > 0 ? alpha : -alpha;
+      rows.add_to(combination.data(), start, factor);
+      bias += factor;
+    });
+    combination.back() += problem_->rho * bias;
+    return Sums{std::move(combination), loss, total, n_active};
+  };
+  const Sums all = sums_.sum(problem_->n_threads, sum_of, [](Sums& sum, const Sums& next) {
+    add(sum.combination, next.combination);
+    sum.loss += next.loss;
+    sum.total += next.total;
+    sum.n_active += next.n_active;
   });
-  combination.back() += problem_->rho * bias;
+  loss_ = all.loss;
+  total_ = all.total;
+  n_active_ = all.n_active;
   norm2_ = squared(w_);
-  combination2_ = squared(combination);
+  combination2_ = squared(all.combination);
   gradient_.resize(w_.size());
-  for (std::size_t j = 0; j < w_.size(); ++j) gradient_[j] = w_[j] - combination[j];
+  for (std::size_t j = 0; j < w_.size(); ++j) gradient_[j] = w_[j] - all.combination[j];
 }
 
 }  // namespace dynmargin

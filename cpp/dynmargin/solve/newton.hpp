@@ -13,6 +13,7 @@
 
 #include "dynmargin/data/problem.hpp"
 #include "dynmargin/order/snapshot.hpp"
+#include "dynmargin/order/threads.hpp"
 #include "dynmargin/solve/cholesky.hpp"
 #include "dynmargin/solve/conjugate_gradients.hpp"
 #include "dynmargin/solve/slack_repair.hpp"
@@ -75,6 +76,24 @@ class Newton {
   // (Iterations to a certified 1 %, with that, with at most 20 per step, and without a limit: 728 x 274 2,400, 1,955
   // and 8,010; 735 x 119 1,601, 2,849 and 2,259; 631 x 135 1,049, more than 2,300 and 845.)
   bool iterate();
+  // The parts of a step, for rows that are one shard of many: the sums of all shards decide where to go, and each goes
+  // there.
+  const std::vector<double>& gradient() const { return gradient_; }
+  double loss() const { return loss_; }    // sum of alpha_k² Delta_k², or alpha_k times the slack
+  double total() const { return total_; }  // sum of alpha_k
+  double n_active() const { return n_active_; }
+  // The sum of c_k ybar_k ybar_k^T over active rows, upper triangle. It is kept: only rows that have become active or
+  // inactive since it was last asked for are added or taken away.
+  const std::vector<double>& active_sum();
+  // The same sum times v is added to a vector.
+  void add_product_to(std::vector<double>& sum, const std::vector<double>& v) const;
+  // Of the Hessian; ones where it is close to that, which saves a pass.
+  std::vector<double> diagonal() const;
+  // Scores a direction; whether all its numbers are finite.
+  bool aim(const std::vector<double>& direction);
+  // Goes along the direction that was aimed at.
+  void go(double along_w, const std::vector<double>& direction, double along_direction);
+
   // Iterations in the next step.
   int most_iterations() const { return most_iterations_; }
   void set_most_iterations(int most) { most_iterations_ = most; }
@@ -96,15 +115,14 @@ class Newton {
  private:
   void set_price(double price);
 
-  // f(i, rows, start) for every member: its place, and where its row is.
+  // f(i, rows, start) for the members of a block: their places, and where their rows are.
   template <class F>
-  void for_each_member(const F& f) const;
+  void for_members(std::size_t begin, std::size_t end, const F& f) const;
 
   // out_i = v.ybar_k
   void multiply(const std::vector<double>& v, std::vector<double>& out) const;
 
-  // -H^-1 g. The Hessian is kept: only rows that have become active or inactive since the last step are added or taken
-  // away.
+  // -H^-1 g
   std::vector<double> exact_direction();
 
   // Whether the next step is to be an exact one.
@@ -117,16 +135,18 @@ class Newton {
 
   void refine(ConjugateGradients& gradients);
 
-  // Of the Hessian; ones where it is close to that, which saves a pass.
-  std::vector<double> diagonal() const;
-
   // Goes to the lowest point in the plane of w and a direction; returns how far that is along the latter, 1 being all
   // the way. Where the direction leaves the doubles, w stays as it is.
   double move_along(const std::vector<double>& direction);
 
   std::vector<double> hessian_times(const std::vector<double>& v) const;
 
+  // All that follows from the scores; before(i) may change that of a member first.
   void evaluate();
+  template <class Before>
+  void evaluate(const Before& before);
+
+  double squared_in_threads(const std::vector<double>& v) const;
 
   std::shared_ptr<const PackedRows> packed_;
   std::shared_ptr<const Problem> problem_;
@@ -140,6 +160,7 @@ class Newton {
   double norm2_ = 0, combination2_ = 0, loss_ = 0, total_ = 0;
   double n_nonzeros_, stiffness_, n_active_ = 0, work_ = 0;
   double iterated_ = 0;           // the work of steps by conjugate gradients, as long as there is no Hessian
+  Blocks sums_{0};                // of members, where vectors are summed
   ConjugateGradients gradients_;  // of a step that has begun
   int most_iterations_ = 20;
 };

@@ -7,15 +7,12 @@
 // memory that nobody else writes to, never a mapped file.
 #pragma once
 
-#include <atomic>
-#include <exception>
 #include <memory>
 #include <optional>
-#include <system_error>
-#include <thread>
 #include <vector>
 
 #include "dynmargin/data/memory.hpp"
+#include "dynmargin/order/threads.hpp"
 #include "dynmargin/text/libsvm_parser.hpp"
 
 namespace dynmargin {
@@ -42,7 +39,7 @@ template <class Index>
 class LibsvmText {
  public:
   LibsvmText(std::string_view text, Index first_index, unsigned n_threads, std::size_t chunk_bytes)
-      : text_(text), first_index_(first_index), n_threads_(std::max(1u, n_threads)) {
+      : text_(text), first_index_(first_index), n_threads_(n_threads) {
     cut(std::max<std::size_t>(1, chunk_bytes));
     for_each_chunk([](Chunk& chunk) {
       chunk.n_lines = count_characters(chunk.begin, chunk.end, '\n');
@@ -156,26 +153,7 @@ class LibsvmText {
   // Works on all chunks, each thread on the next one that is left.
   template <class Work>
   void for_each_chunk(Work work) {
-    std::atomic<std::size_t> next = 0;
-    const std::size_t n_workers = std::max<std::size_t>(1, std::min<std::size_t>(n_threads_, chunks_.size()));
-    std::vector<std::exception_ptr> failures(n_workers);
-    const auto work_on = [&](std::exception_ptr& failure) {
-      try {
-        for (std::size_t i = next++; i < chunks_.size(); i = next++) work(chunks_[i]);
-      } catch (...) {
-        failure = std::current_exception();
-      }
-    };
-    std::vector<std::thread> helpers;
-    helpers.reserve(n_workers);
-    try {
-      for (std::size_t i = 1; i < n_workers; ++i) helpers.emplace_back([&, i] { work_on(failures[i]); });
-    } catch (const std::system_error&) {  // no more threads are available: those that are do the work
-    }
-    work_on(failures[0]);
-    for (std::thread& helper : helpers) helper.join();
-    for (const std::exception_ptr& failure : failures)
-      if (failure) std::rethrow_exception(failure);
+    in_threads(n_threads_, chunks_.size(), [&](std::size_t i) { work(chunks_[i]); });
   }
 
   std::string_view text_;

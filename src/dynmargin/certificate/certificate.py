@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from ..problem.cores import threads_of
 from ..problem.matrix import as_matrix
 from ..problem.problems import JointProblem, Problem, first_foreign, label_text
 from ..problem.statement import counted, describe, difference, labels_text
@@ -192,6 +193,7 @@ class Certificate:
         classes: Collection[Any] | None = None,
         loss: str | None = None,
         intercept_scaling: float | None = None,
+        n_jobs: int | None = None,
     ) -> Verification:
         """Recompute each bound from its witness and the data, rounding errors accounted for.
 
@@ -215,6 +217,8 @@ class Certificate:
         intercept_scaling : float, optional
             Which constant feature the intercept must belong to; 0 or less for no intercept. A free intercept, that of
             the decomposition SVM, belongs to none and is not the same as no intercept.
+        n_jobs : int or None, default=None
+            How many threads to use; -1 for all cores. The answer is the same for any number.
 
         Returns
         -------
@@ -231,6 +235,7 @@ class Certificate:
         >>> print(certificate.verify(X, y, C=2.0))
         other problem: C = 1, not C = 2 for every row
         """
+        n_threads = threads_of(n_jobs)
         witnesses = self.problem, self.weights, self.intercept, self.counts
         if self.witness_digest not in (digest_witnesses(*witnesses), digest_witnesses(*witnesses, format_3=True)):
             return unproven("altered", "problem, weights or counts are not those that the certificate was made with")
@@ -249,7 +254,8 @@ class Certificate:
             detail = f"row {row + 1} has the label {label_text(labels[row])}, which is none of the classes {known}"
             return unproven("other data", detail)
         try:
-            found = self._recompute(matrix, self.problem.to_core(self.problem.sides(labels, weight), weight))
+            sides = self.problem.sides(labels, weight)
+            found = self._recompute(matrix, self.problem.to_core(sides, weight, n_threads))
         except ValueError as error:  # impossible counts or costs
             found = unproven("not proven", str(error))
         if found.verdict == "other data":

@@ -130,7 +130,8 @@ class MarginClassifier(Fitted, Predictor, CallbackSupportMixin, ClassifierMixin,
     max_time : float or None, default=None
         Seconds after which to stop with what has been reached.
     n_jobs : int or None, default=None
-        How many classes to train at once, in threads; -1 for all cores. The result is the same for any number.
+        How many threads to use; -1 for all cores. They train several classes at once, or share the passes over the
+        rows of one problem. The result is the same for any number.
     random_state : int, RandomState or None, default=None
         Seeds the order of presentation; the same seed gives the same result bit for bit.
     verbose : int, default=0
@@ -257,7 +258,7 @@ class MarginClassifier(Fitted, Predictor, CallbackSupportMixin, ClassifierMixin,
             return lambda asked, train: fit(matrix, y, weight, problems, asked, train)
         trained_on = X if weight is None else X[weight != 0]
         rows = trained_on if settle_on is None else self._rows(settle_on, reset=False)
-        packed = _core.pack(matrix)
+        packed = _core.pack(matrix, request.n_jobs)
 
         def to_gap(asked: Request, train: Train) -> Fit:
             return fit(matrix, y, weight, problems, asked, train, packed)

@@ -143,7 +143,7 @@ class MaxMarginClassifierCV(CrossValidated, FrontDoor):
 
         train = self._train if request.checkpoint is None else request.checkpoint.around(self._train)
         with visible_log(self.verbose):
-            rows = _core.pack(matrix)
+            rows = _core.pack(matrix, request.n_jobs)
             if request.checkpoint is not None:
                 request.checkpoint.begin(rows, y, weight, request.seed)
             later = 1 if len(classes) == 2 else len(classes)
@@ -185,7 +185,7 @@ class MaxMarginClassifierCV(CrossValidated, FrontDoor):
             return self._problems_at(1.0, fold.classes, y[kept], fold.weight[kept])
 
         with visible_log(self.verbose):
-            rows = _core.pack(matrix)
+            rows = _core.pack(matrix, request.n_jobs)
             judged = hold_out(matrix, rows, (X, y, weight), list(zip(folds, held_out, strict=True)), state_problems)
             deadline = np.inf if request.max_time is None else request.started + SHARE_OF_SEARCH * request.max_time
             tolerance = TOLERANCE if self.tolerance is None else float(self.tolerance)

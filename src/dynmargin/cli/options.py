@@ -61,15 +61,25 @@ def names(text: str) -> list[str]:
 
 
 # Options that several commands have, to be passed to argparse as parents.
-LABEL, READING, WEIGHTS, FITTING = (argparse.ArgumentParser(add_help=False) for _ in range(4))
+LABEL, READING, WEIGHTS, FITTING, JOBS = (argparse.ArgumentParser(add_help=False) for _ in range(5))
 LABEL.add_argument("--label", help="name or number (1 is the first, -1 the last) of the label's column in a table")
 READING.add_argument("--format", choices=FORMATS, help="format of the data (default: by the file name)")
 WEIGHTS.add_argument("--weights", metavar="FILE", help="one weight per row, one per line; multiplies C for that row")
+JOBS.add_argument(
+    "--jobs", type=at_least_one, metavar="N", help="threads (default: all cores); the result is the same for any number"
+)
 _add = FITTING.add_argument
 _add("--epsilon", type=accuracy, default=0.01, help="the gap to prove, as a fraction of the best margin (default 0.01)")
 _add("-c", type=positive, default=1.0, metavar="C", dest="C", help="price of a squared slack (default 1), or inf")
 _add("--max-time", type=positive, metavar="SECONDS", help="stop then, with what has been reached")
 _add("--seed", type=int, default=0, help="the same seed gives the same result (default 0)")
+
+
+def jobs(arguments: argparse.Namespace) -> int:
+    """Return how many threads to use."""
+    from ..problem.cores import cores
+
+    return int(arguments.jobs or cores())
 
 
 def notice(message: str) -> None:

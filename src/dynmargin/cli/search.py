@@ -87,7 +87,7 @@ def search(
         logger.setLevel(logging.INFO)
         logger.addHandler(lines)
     try:
-        curve = Search(judged, low, high, asked.search_tolerance, asked.max_fits, deadline).run()
+        curve = Search(judged, low, high, asked.search_tolerance, asked.max_fits, deadline, request.n_jobs).run()
     finally:
         logger.setLevel(level)
         logger.removeHandler(lines)

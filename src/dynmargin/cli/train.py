@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ..training.request import Request
 
 
-OPTIONS = (options.FITTING, options.WEIGHTS, options.READING, options.LABEL)
+OPTIONS = (options.FITTING, options.WEIGHTS, options.READING, options.LABEL, options.JOBS)
 
 SETTLING = ("auto", "newton", "dcd", "pdm")  # algorithms that continue to as small a gap as predictions need
 
@@ -223,12 +223,13 @@ class Training:
             epsilon=arguments.epsilon,
             seed=arguments.seed,
             max_time=arguments.max_time,
+            n_jobs=options.jobs(arguments),
             warn=notice,
             checkpoint=self.checkpoint,
         )
         self.matrix = as_matrix(self.dataset.X)
         try:
-            self.rows = _core.pack(self.matrix)
+            self.rows = _core.pack(self.matrix, self.request.n_jobs)
         except ValueError:  # it has met a row of infinite length
             self.dataset.require_finite()
             raise

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from .options import (
     DATA_HELP,
     DONE,
+    JOBS,
     LABEL,
     NOT_PROVEN,
     OTHER_DATA,
@@ -24,6 +25,7 @@ from .options import (
     WEIGHTS,
     columns_text,
     finite,
+    jobs,
     names,
     positive,
     read_data,
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     from ..data.dataset import Dataset
     from ..model.linear_model import LinearModel
 
-OPTIONS = (WEIGHTS, READING, LABEL)
+OPTIONS = (WEIGHTS, READING, LABEL, JOBS)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -78,7 +80,7 @@ def run(arguments: argparse.Namespace) -> int:
         "loss": arguments.loss,
         "intercept_scaling": arguments.bias,
     }
-    found, worst = model.verify(X, dataset.y, weights, **expected), model.certificate
+    found, worst = model.verify(X, dataset.y, weights, **expected, n_jobs=jobs(arguments)), model.certificate
     # Known before it is printed: whatever becomes of the output, the exit code is that of the verdict.
     arguments.code = {"proven": DONE, "other data": OTHER_DATA, "other problem": OTHER_DATA}.get(
         found.verdict, NOT_PROVEN

@@ -10,16 +10,12 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from .. import _core
+from ..problem.cores import cores
 from .archives import contents, name_of
 from .dataset import Csr, DataError, Dataset
 
 CHUNK_BYTES = 1 << 20  # what a thread parses at a time
 ROWS_PER_WRITE = 10_000
-
-
-def cores() -> int:
-    """Return how many threads this process may run at once."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def parse(text: NDArray[np.uint8], name: str, zero_based: bool | Literal["auto"] = "auto") -> Dataset:

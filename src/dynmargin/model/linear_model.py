@@ -231,6 +231,7 @@ class LinearModel(Predictor):
         classes: Collection[Any] | None = None,
         loss: str | None = None,
         intercept_scaling: float | None = None,
+        n_jobs: int | None = None,
     ) -> Verification:
         """Prove every certificate again from the data, and that they are about these very weights and classes.
 
@@ -240,6 +241,8 @@ class LinearModel(Predictor):
             The data that the model was trained on.
         C, classes, loss, intercept_scaling : see `Certificate.verify`
             What the problem must be; whatever it is by default.
+        n_jobs : int or None, default=None
+            How many threads to use; -1 for all cores.
 
         Returns
         -------
@@ -255,7 +258,7 @@ class LinearModel(Predictor):
         expected: dict[str, Any] = {"C": C, "classes": classes, "loss": loss, "intercept_scaling": intercept_scaling}
         found = []
         for certificate in self.certificates:
-            result = certificate.verify(X, y, sample_weight, **expected)
+            result = certificate.verify(X, y, sample_weight, **expected, n_jobs=n_jobs)
             if not result:
                 return result
             found.append((certificate.gap, result))

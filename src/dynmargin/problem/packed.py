@@ -43,13 +43,14 @@ class PackedProblem:
         y: Any,
         sample_weight: Weights | None = None,
         index: int = 0,
+        n_threads: int = 1,
     ) -> None:
         self.matrix = matrix
         self.rows = rows
         self.problem = problem
         self.index = index
         self.sides = problem.sides(y, sample_weight)
-        self.core = problem.to_core(self.sides, sample_weight)
+        self.core = problem.to_core(self.sides, sample_weight, n_threads)
         self.n_rows = int(np.count_nonzero(self.sides))
         self.digests = self.core.digest(rows)
         self.R = self.core.largest_norm(rows)

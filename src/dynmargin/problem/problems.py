@@ -115,8 +115,8 @@ class BinaryProblem:
         """Split weights, whose last coordinate is that of the bias, into weights and intercept."""
         return w[:-1], float(w[-1]) * (1.0 if self.free_bias else self.rho)
 
-    def to_core(self, sides: Sides, sample_weight: Weights | None = None) -> _core.Problem:
-        """State the problem over rows on these sides."""
+    def to_core(self, sides: Sides, sample_weight: Weights | None = None, n_threads: int = 1) -> _core.Problem:
+        """State the problem over rows on these sides; passes over them may use so many threads."""
         return _core.Problem(
             sides,
             self.rho,
@@ -125,6 +125,7 @@ class BinaryProblem:
             sample_weight,
             hinge=self.loss == "hinge",
             free_bias=self.free_bias,
+            n_threads=n_threads,
         )
 
 
@@ -199,9 +200,9 @@ class JointProblem:
         """Split weights, one row per class and the augmented coordinate last, into weights and intercepts."""
         return np.ascontiguousarray(w[:, :-1]), w[:, -1] * self.rho
 
-    def to_core(self, sides: Sides, sample_weight: Weights | None = None) -> _core.JointProblem:
-        """State the problem over rows of these classes."""
-        return _core.JointProblem(sides, self.rho, np.array(self.costs), sample_weight)
+    def to_core(self, sides: Sides, sample_weight: Weights | None = None, n_threads: int = 1) -> _core.JointProblem:
+        """State the problem over rows of these classes; passes over them may use so many threads."""
+        return _core.JointProblem(sides, self.rho, np.array(self.costs), sample_weight, n_threads)
 
 
 Problem = BinaryProblem | JointProblem

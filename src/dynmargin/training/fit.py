@@ -106,7 +106,7 @@ def fit(
     rows: _core.PackedRows | None = None,
 ) -> Fit:
     """Train on every problem; after Ctrl-C the rest get a first slice. `rows` are those of the matrix, if packed."""
-    rows, checkpoint = rows or _core.pack(matrix), request.checkpoint
+    rows, checkpoint = rows or _core.pack(matrix, request.n_jobs), request.checkpoint
     if checkpoint is not None:
         checkpoint.begin(rows, y, sample_weight, request.seed)
     jobs = [Job(problem, sample_weight, index) for index, problem in enumerate(problems)]
@@ -122,13 +122,19 @@ def run_jobs(
     train: Train,
     later: int = 0,
 ) -> list[Result]:
-    """Train on every job; the time left is shared evenly among the jobs left and as many `later` ones."""
+    """Train on every job; the time left is shared evenly among the jobs left and as many `later` ones.
+
+    Threads are for jobs first. Where there are at least twice as many threads as jobs, each job has several.
+    """
     if matrix.n_columns > MANY_FEATURES:
         require_memory(f"training with {matrix.n_columns} features", BYTES_PER_FEATURE * matrix.n_columns)
 
+    at_once = min(request.n_jobs, len(jobs))
+    n_threads = request.n_jobs // max(1, at_once)
+
     def run(place: int, request: Request) -> Result:
         job = jobs[place]
-        problem = PackedProblem(matrix, rows, job.problem, y, job.sample_weight, job.index)
+        problem = PackedProblem(matrix, rows, job.problem, y, job.sample_weight, job.index, n_threads)
         if request.max_time is None:
             return train(problem, request)
         now, left = time.perf_counter(), len(jobs) - place + later
@@ -136,7 +142,7 @@ def run_jobs(
         return train(problem, replace(request, deadline=now + share))
 
     checkpoint = request.checkpoint
-    if checkpoint is None and min(request.n_jobs, len(jobs)) <= 1:
+    if checkpoint is None and at_once <= 1:
         return [run(place, request) for place in range(len(jobs))]
     # In threads Ctrl-C ends runs between two slices, where a snapshot can be taken, and nowhere else.
     try:

@@ -43,7 +43,7 @@ class Request:
     max_time : float or None
         Seconds for all runs of a fit together.
     n_jobs : int
-        How many runs may go on at once.
+        How many threads all runs together may use.
     only_own_updates : bool
         Whether the counts have to be those of updates that were really made, so that a later fit can continue.
     started, deadline : float

@@ -1,0 +1,201 @@
+// From a borrowed matrix to packed rows, in parts that threads pack side by side.
+//
+// What is packed does not depend on the parts: rows keep their order, and columns are numbered as they are first seen,
+// part after part.
+#pragma once
+
+#include "dynmargin/data/column_order.hpp"
+#include "dynmargin/data/default_arithmetic.hpp"
+#include "dynmargin/data/memory.hpp"
+#include "dynmargin/data/packed_rows.hpp"
+#include "dynmargin/order/threads.hpp"
+
+namespace dynmargin {
+
+// Rows begin to end - 1.
+struct RowPart {
+  std::int64_t begin, end;
+  std::int64_t n_stored = 0;  // non-zeros (with repetitions)
+};
+
+// A few parts per thread, so that one which is slow does not keep the others waiting, of an entry count that is worth a
+// thread.
+template <class View>
+std::vector<RowPart> cut_into_parts(const View& view, unsigned n_threads) {
+  constexpr std::int64_t parts_per_thread = 4, worthwhile = 1 << 14;
+  const std::int64_t most = std::min(view.n_entries() / worthwhile, view.n_rows);
+  const auto n =
+      std::clamp<std::int64_t>(n_threads > 1 ? parts_per_thread * n_threads : 1, 1, std::max<std::int64_t>(1, most));
+  std::vector<RowPart> parts;
+  for (std::int64_t i = 0; i < n; ++i) parts.push_back({view.n_rows * i / n, view.n_rows * (i + 1) / n});
+  return parts;
+}
+
+// What packing needs to know beforehand to choose the layout.
+struct Survey {
+  std::int64_t n_stored = 0;     // non-zeros (with repetitions)
+  bool float32_is_exact = true;  // every value survives the trip through float32
+  bool all_ones = true;          // every non-zero is 1, and no row stores a column twice (two ones make a two) or in
+                                 // falling order, where repetitions would take longer to find
+};
+
+template <class View>
+Survey survey(const View& view, const RowPart& part) {
+  Survey found;
+  for (std::int64_t k = part.begin; k < part.end; ++k) {
+    std::int64_t cells = 0, nonzeros = 0, ones = 0, falls = 0, inexact = 0, last = -1;
+    view.for_each_stored(view.cells(k), [&](std::int64_t column, double value) {  // counted without a branch
+      ++cells;
+      nonzeros += value != 0;
+      ones += value == 1;
+      falls += column <= last;
+      last = column;
+      if constexpr (!View::is_float32)
+        inexact += !(std::abs(value) <= std::numeric_limits<float>::max() &&
+                     static_cast<double>(static_cast<float>(value)) == value);
+    });
+    found.n_stored += View::is_sparse ? cells : nonzeros;
+    found.all_ones &= ones == nonzeros && falls == 0;
+    found.float32_is_exact &= inexact == 0;
+    if constexpr (View::is_sparse)  // the number of values is known, so there is no more to learn
+      if (!found.all_ones && (View::is_float32 || !found.float32_is_exact)) {
+        const auto last_row = view.cells(part.end - 1);
+        found.n_stored = last_row.begin + last_row.size - view.cells(part.begin).begin;
+        break;
+      }
+  }
+  return found;
+}
+
+template <class View>
+Survey survey(const View& view, std::vector<RowPart>& parts, unsigned n_threads) {
+  std::vector<Survey> found(parts.size());
+  in_threads(n_threads, parts.size(), [&](std::size_t i) { found[i] = survey(view, parts[i]); });
+  Survey all;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    parts[i].n_stored = found[i].n_stored;
+    all.n_stored += found[i].n_stored;
+    all.float32_is_exact &= found[i].float32_is_exact;
+    all.all_ones &= found[i].all_ones;
+  }
+  return all;
+}
+
+// What is learnt of a part while it is packed, beside the facts of its rows.
+struct PartFacts {
+  std::int64_t n_nonzeros = 0;
+  bool summed = false;
+  std::vector<std::uint32_t> columns;  // as they are first seen, where they are renumbered afterwards
+};
+
+// Packs the rows of a part; `number` gives columns their places.
+template <class View, class Writer, class Number>
+void pack_part(const View& view, const RowPart& part, Writer writer, const Number& number, PackedRows& packed,
+               PartFacts& facts) {
+  const DefaultArithmetic arithmetic;  // without it the smallest values might be packed as zeros
+  std::vector<Entry> room;
+  for (std::int64_t k = part.begin; k < part.end; ++k) {
+    const RowFacts row =
+        with_row(view, k, room, facts.summed, [&](const auto& entries) { return writer.append(k, entries, number); });
+    if (!std::isfinite(row.squared_norm))
+      throw std::invalid_argument("the squared length of row " + std::to_string(k) +
+                                  " is not a finite number; scale the features");
+    packed.squared_norms[k] = row.squared_norm;
+    packed.digests[k] = row.digest;
+    facts.n_nonzeros += static_cast<std::int64_t>(row.length);
+  }
+}
+
+// Packs as `Rows`, made from the number of rows and from `extent`: columns, or entries.
+template <class Rows, class View>
+PackedRows pack_as(const View& view, const std::vector<RowPart>& parts, unsigned n_threads, std::int64_t extent,
+                   double bytes) {
+  const double order_bytes = 4.0 * view.n_columns;
+  ColumnOrder order = allocating("packing the rows", bytes + order_bytes,
+                                 [&] { return ColumnOrder(view.n_columns, !Rows::has_zeros); });
+  PackedRows packed = allocating("packing the rows", bytes + 16.0 * view.n_rows, [&] {
+    PackedRows empty{Rows(view.n_rows, extent), view.n_rows, view.n_columns, view.n_columns, {}, {}, {}};
+    empty.squared_norms.resize(view.n_rows);
+    empty.digests.resize(view.n_rows);
+    return empty;
+  });
+  Rows& target = std::get<Rows>(packed.rows);
+  std::vector<std::int64_t> stored_before{0};
+  for (const RowPart& part : parts) stored_before.push_back(stored_before.back() + part.n_stored);
+  std::vector<PartFacts> facts(parts.size());
+  in_threads(n_threads, parts.size(), [&](std::size_t i) {
+    const auto with = [&](const auto& number) {
+      pack_part(view, parts[i], target.writer(parts[i].begin, stored_before[i], parts[i].end, stored_before[i + 1]),
+                number, packed, facts[i]);
+    };
+    if (!order.renumbers()) return with(AsTheyStand());
+    if (parts.size() == 1) return with([&](std::int64_t column) { return order.place(column); });
+    FirstSeen seen(view.n_columns);
+    with([&](std::int64_t column) { return seen.note(column); });
+    facts[i].columns = seen.take();
+  });
+  for (const PartFacts& part : facts) {
+    packed.n_nonzeros += part.n_nonzeros;
+    packed.summed |= part.summed;
+    for (const std::uint32_t column : part.columns) order.place(column);
+  }
+  if constexpr (!Rows::has_zeros)
+    if (order.renumbers()) {
+      target.set_renumbered();
+      if (parts.size() > 1)
+        in_threads(n_threads, parts.size(), [&](std::size_t i) {
+          for (std::int64_t k = parts[i].begin; k < parts[i].end; ++k)
+            target.renumber(k, [&](std::int64_t column) { return order.known(column); });
+        });
+    }
+  packed.n_columns = order.n_packed();
+  packed.columns = order.take();
+  return packed;
+}
+
+template <class View>
+std::int64_t count_nonzeros(const View& view, const std::vector<RowPart>& parts, unsigned n_threads) {
+  const auto size = [](const auto& row) { return static_cast<std::int64_t>(row.size()); };
+  std::vector<std::int64_t> counts(parts.size());
+  in_threads(n_threads, parts.size(), [&](std::size_t i) {
+    std::vector<Entry> room;
+    bool summed = false;
+    for (std::int64_t k = parts[i].begin; k < parts[i].end; ++k) counts[i] += with_row(view, k, room, summed, size);
+  });
+  return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+}
+
+template <class Value, class View>
+PackedRows pack_values_as(const Survey& found, const View& view, const std::vector<RowPart>& parts,
+                          unsigned n_threads) {
+  const bool short_columns = view.n_columns <= std::numeric_limits<std::uint16_t>::max();
+  const double column_bytes = short_columns ? sizeof(std::uint16_t) : sizeof(std::uint32_t);
+  const double value_bytes = std::is_same_v<Value, Ones> ? 0 : sizeof(Value);
+  const auto sparse_bytes = [&](std::int64_t n) { return n * (value_bytes + column_bytes) + view.n_rows * 12.0; };
+  using Cell = std::conditional_t<std::is_same_v<Value, double>, double, float>;
+  const double dense_bytes = static_cast<double>(view.n_rows) * view.n_columns * sizeof(Cell);
+  // Repetitions and stored zeros must not decide the layout.
+  if (dense_bytes <= sparse_bytes(found.n_stored) &&
+      (!View::is_sparse || dense_bytes <= sparse_bytes(count_nonzeros(view, parts, n_threads))))
+    return pack_as<DenseRows<Cell>>(view, parts, n_threads, view.n_columns, dense_bytes);
+  const double bytes = sparse_bytes(found.n_stored);
+  if (short_columns) return pack_as<SparseRows<Value, std::uint16_t>>(view, parts, n_threads, found.n_stored, bytes);
+  return pack_as<SparseRows<Value, std::uint32_t>>(view, parts, n_threads, found.n_stored, bytes);
+}
+
+inline PackedRows pack(const MatrixView& matrix, unsigned n_threads = 1) {
+  const DefaultArithmetic arithmetic;
+  return std::visit(
+      [&](const auto& view) {
+        constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+        require(view.n_rows <= most && view.n_columns <= most, "at most 2**31 - 1 rows and columns can be packed");
+        std::vector<RowPart> parts = cut_into_parts(view, n_threads);
+        const Survey found = survey(view, parts, n_threads);
+        if (found.all_ones) return pack_values_as<Ones>(found, view, parts, n_threads);
+        return found.float32_is_exact ? pack_values_as<float>(found, view, parts, n_threads)
+                                      : pack_values_as<double>(found, view, parts, n_threads);
+      },
+      matrix);
+}
+
+}  // namespace dynmargin
