@@ -16,6 +16,7 @@ void bind_dual(nb::module_& m);
 void bind_newton(nb::module_& m);
 void bind_online(nb::module_& m);
 void bind_text(nb::module_& m);
+void bind_shards(nb::module_& m);
 
 NB_MODULE(_core, m) {
   m.doc() = "The compiled core of dynmargin.";
@@ -45,4 +46,5 @@ NB_MODULE(_core, m) {
   bind_newton(m);
   bind_online(m);
   bind_text(m);
+  bind_shards(m);
 }

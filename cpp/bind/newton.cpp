@@ -39,6 +39,62 @@ void bind_newton(nb::module_& m) {
       .def_prop_ro("work", &Newton::work, "Of all steps so far, in multiplications.")
       .def("reprice", &Newton::reprice, "price"_a, nb::call_guard<nb::gil_scoped_release>(),
            "Let slacks cost that fraction of what they do.")
+      .def("gradient", [](const Newton& self) { return to_numpy(self.gradient()); })
+      .def_prop_ro("loss", &Newton::loss)
+      .def_prop_ro("total", &Newton::total, "The sum of the dual weights.")
+      .def_prop_ro("n_active", &Newton::n_active)
+      .def(
+          "active_sum",
+          [](Newton& self) {
+            const std::size_t n = self.w().size();
+            const auto sum = [&] {
+              nb::gil_scoped_release release;
+              return self.active_sum();
+            };
+            return to_numpy(sum(), std::array{n, n});
+          },
+          "The sum of c_k ybar_k ybar_k^T over the rows with a slack, upper triangle.")
+      .def(
+          "active_product",
+          [](const Newton& self, Vector<double> v) {
+            require(v.shape(0) == self.w().size(), "v needs n_columns + 1 coordinates");
+            std::vector<double> sum(v.shape(0));
+            {
+              const auto own_v = copy_of(v);
+              nb::gil_scoped_release release;
+              self.add_product_to(sum, own_v);
+            }
+            return to_numpy(std::move(sum));
+          },
+          "v"_a, "That sum times a vector.")
+      .def(
+          "diagonal",
+          [](const Newton& self) {
+            const auto found = [&] {
+              nb::gil_scoped_release release;
+              return self.diagonal();
+            };
+            return to_numpy(found());
+          },
+          "Of the Hessian; ones where it is close to that.")
+      .def(
+          "aim",
+          [](Newton& self, Vector<double> direction) {
+            require(direction.shape(0) == self.w().size(), "a direction needs n_columns + 1 coordinates");
+            const auto own_direction = copy_of(direction);
+            nb::gil_scoped_release release;
+            return self.aim(own_direction);
+          },
+          "direction"_a, "Score a direction; whether all numbers are finite.")
+      .def(
+          "go",
+          [](Newton& self, double along_w, Vector<double> direction, double along_direction) {
+            require(direction.shape(0) == self.w().size(), "a direction needs n_columns + 1 coordinates");
+            const auto own_direction = copy_of(direction);
+            nb::gil_scoped_release release;
+            self.go(along_w, own_direction, along_direction);
+          },
+          "along_w"_a, "direction"_a, "along_direction"_a, "Go along the direction that was aimed at.")
       .def("step", &Newton::step, nb::call_guard<nb::gil_scoped_release>(),
            "Go to the lowest point along Newton's direction.")
       .def("iterate", &Newton::iterate, nb::call_guard<nb::gil_scoped_release>(),

@@ -21,6 +21,9 @@ from .html import as_table
 
 Verdict = Literal["proven", "not proven", "altered", "other data", "other problem"]
 Vector = NDArray[np.float64]
+# What the core proves: both bounds with their errors, and the ball (centre, intercept, radius).
+Proof = tuple[tuple[float, float], tuple[float, float], Vector, Vector, float]
+Bounds = tuple[float, float, Ball | None]  # the same, rounded outward
 
 
 @dataclass(frozen=True)
@@ -374,7 +377,34 @@ def certify(
     are packed, and these columns, where all other weights are zero.
     """
     proven = weights if packed is None else packed[0]
-    margin, upper_bound, ball = _prove(data, core_problem, problem, proven, intercept, counts, confirming=False)
+    bounds = _prove(data, core_problem, problem, proven, intercept, counts, confirming=False)
+    return certificate_from(
+        bounds,
+        problem,
+        digests,
+        weights,
+        intercept,
+        counts,
+        epsilon=epsilon,
+        directional_margin=directional_margin,
+        packed=packed,
+    )
+
+
+def certificate_from(
+    bounds: Bounds,
+    problem: Problem,
+    digests: tuple[int, int],
+    weights: Vector,
+    intercept: float | Vector,
+    counts: SparseCounts,
+    *,
+    epsilon: float,
+    directional_margin: float = np.nan,
+    packed: tuple[Vector, NDArray[np.int64]] | None = None,
+) -> Certificate:
+    """Make the certificate of weights and counts from the bounds that they have been proven to give."""
+    margin, upper_bound, ball = bounds
     if ball is not None and packed is not None:
         ball = replace(ball, centre=_spread_out(ball.centre, packed[1], weights.shape))
     return certificate_type(problem)(
@@ -481,16 +511,17 @@ def _prove(
     counts: SparseCounts,
     *,
     confirming: bool,
-) -> tuple[float, float, Ball | None]:
-    """Return both bounds and the ball, rounded outward; `data` is a matrix, or its rows as packed.
+) -> Bounds:
+    """Return both bounds and the ball, rounded outward; `data` is a matrix, or its rows as packed."""
+    proof = core_problem.prove(data, weights, intercept, counts.indices, counts.data, confirming)
+    return outward(proof, problem, weights.shape, confirming=confirming)
 
-    What is published is three error bounds outward, what confirms it one.
-    """
+
+def outward(proof: Proof, problem: Problem, shape: tuple[int, ...], *, confirming: bool) -> Bounds:
+    """Round what the core has proven outward: what is published three error bounds, what confirms it one."""
     errors = 1 if confirming else 3
-    (margin, margin_error), (upper_bound, bound_error), centre, of_centre, radius = core_problem.prove(
-        data, weights, intercept, counts.indices, counts.data, confirming
-    )
+    (margin, margin_error), (upper_bound, bound_error), centre, of_centre, radius = proof
     margin -= errors * margin_error
-    if not core_problem.hard_margin and np.isfinite(margin):
+    if not problem.hard_margin and np.isfinite(margin):
         margin = max(0.0, margin)  # a soft margin is never negative
-    return margin, upper_bound + errors * bound_error, ball_from(problem, centre, of_centre, radius, weights.shape)
+    return margin, upper_bound + errors * bound_error, ball_from(problem, centre, of_centre, radius, shape)

@@ -53,12 +53,17 @@ class Refinement:
 
 
 def train(problem: PackedProblem, trainer: Trainer, request: Request, refine: Refinement | None = None) -> Result:
+    """Train by a run of this process."""
+    return complete(Run(problem, trainer, request, refine))
+
+
+def complete(run: "Run") -> Result:
     """Advance a run until it has done what is asked, meets a limit, or has no point in going on.
 
     Whenever a rule has nothing left to do, `refine` gives the run the next one. Without it the run ends by its own
     rule, wherever that may be. Ctrl-C ends the run and keeps what it has.
     """
-    run, snapshots = Run(problem, trainer, request, refine), request.snapshots
+    request, snapshots = run.request, run.request.snapshots
     if snapshots is not None and (result := snapshots.begin(run)):
         return result
     reason: StopReason | None = None
@@ -75,7 +80,7 @@ def train(problem: PackedProblem, trainer: Trainer, request: Request, refine: Re
     certificate = run.certificate if reason == "certificate" else None
     certificate = certificate or run.certify()
     last = run.record(certificate.margin, certificate.upper_bound, lambda: certificate)
-    result = Result(certificate, reason, max(1, last.passes), last.updates, run.history, problem.R)
+    result = Result(certificate, reason, max(1, last.passes), last.updates, run.history, run.problem.R)
     if snapshots is not None and reason not in UNFINISHED:
         snapshots.take(run, result)
     return result

@@ -1,0 +1,138 @@
+"""A fit over shards: what there is, the problems, one run after the other."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from ..certificate.certificate import Certificate
+from ..problem.problems import BinaryProblem, label_text, require_two_classes
+from ..training.fit import Fit
+from ..training.request import Request
+from ..training.result import Result
+from ..training.run import Refinement, Run, complete
+from .audit import Audit
+from .executor import Executor
+from .newton import ShardedNewton
+from .path import Vector
+from .problem import ShardedProblem
+from .shard import Shard, Survey
+
+
+@dataclass(frozen=True)
+class Data:
+    """What all shards together hold.
+
+    Attributes
+    ----------
+    shards : Executor
+        Where they are.
+    lengths : list of int
+        How many rows each has.
+    n_features : int
+        The number of columns.
+    classes : array
+        The labels, in order.
+    weights : array of float64
+        What the rows of each class weigh together.
+    nbytes : int
+        The size of all packed rows.
+    """
+
+    shards: Executor
+    lengths: list[int]
+    n_features: int
+    classes: NDArray[Any]
+    weights: Vector
+    nbytes: int
+
+
+def survey(shards: Executor) -> Data:
+    """Ask the shards what there is; refuse what cannot be trained on."""
+    parts: list[Survey] = shards.map(Shard.survey)
+    columns = {part.n_features for part in parts}
+    if len(columns) > 1:
+        raise ValueError(f"partitions have different numbers of features: {sorted(columns)}")
+    if len({part.weighted for part in parts}) > 1:
+        raise ValueError("some partitions have sample weights and some have none")
+    held = [part for part in parts if part.n_rows > 0]
+    if not held:
+        raise ValueError("there are no rows")
+    classes = np.unique(np.concatenate([part.classes for part in held]))
+    require_two_classes(classes)
+    weights, rows = np.zeros(len(classes)), np.zeros(len(classes))
+    for part in held:
+        places = np.searchsorted(classes, part.classes)
+        weights[places] += part.weights
+        rows[places] += part.rows
+    for label in classes[weights == 0]:
+        raise ValueError(
+            f"all rows of class {label_text(label)} have weight zero; drop the class, or give it weight"
+        )
+    nbytes = sum(part.nbytes for part in parts)
+    return Data(shards, [part.n_rows for part in parts], columns.pop(), classes, weights, nbytes)
+
+
+class ShardedRun(Run):
+    """A run over shards: it is proven where the rows are."""
+
+    problem: Any  # a ShardedProblem
+    trainer: Any
+
+    def certify(self, bounds: _core.Bounds | None = None) -> Certificate:
+        """Prove what the last point is worth."""
+        point = self.trainer.point
+        audit = Audit(self.problem, point.path, point.sums.total, point.w, epsilon=self.request.epsilon)
+        self.sides = audit.sides
+        return replace(audit.certificate, directional_margin=point.true_margin)
+
+
+@dataclass(frozen=True)
+class ShardedFit(Fit):
+    """A fit, and the sides of the rows that have a count, by problem."""
+
+    sides: tuple[NDArray[np.int8], ...] = ()
+
+
+def train_sharded(problem: ShardedProblem, request: Request) -> tuple[Result, NDArray[np.int8]]:
+    """Train on one problem."""
+    if problem.hard_margin or problem.problem.loss != "squared_hinge":
+        raise ValueError("over several machines only the squared hinge with a finite C can be trained")
+    run = ShardedRun(problem, ShardedNewton(problem, request.seed), request, Refinement.none())  # type: ignore[arg-type]
+    result = complete(run)
+    algorithm = f"newton: exact, {run.trainer.point.rounds} rounds over {len(problem.lengths)} shards"
+    return replace(result, algorithm=algorithm), run.sides
+
+
+def fit(
+    data: Data,
+    problems: Sequence[BinaryProblem],
+    request: Request,
+    around: Callable[[Any], Any] = lambda train: train,
+) -> ShardedFit:
+    """Train on every problem, one after the other; the time left is shared evenly among those left.
+
+    `around` makes the training on a problem a task that is watched, or continues from a checkpoint.
+    """
+    sides: list[NDArray[np.int8]] = []
+
+    def train(problem: ShardedProblem, asked: Request) -> Result:
+        result, own_sides = train_sharded(problem, asked)
+        sides.append(own_sides)
+        return result
+
+    results = []
+    for index, stated in enumerate(problems):
+        problem = ShardedProblem(data.shards, stated, data.lengths, data.n_features, index)
+        asked = request
+        if request.max_time is not None:
+            now = time.perf_counter()
+            share = (request.started + request.max_time - now) / (len(problems) - index)
+            asked = replace(request, deadline=now + share)
+        results.append(around(train)(problem, asked))
+        data.shards.map(Shard.forget, stated)
+    return ShardedFit(results, tuple(sides))

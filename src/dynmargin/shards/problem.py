@@ -1,0 +1,131 @@
+"""A problem over rows that are spread over shards; to the training loop it looks like `PackedProblem`."""
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from ..problem.packed import LARGEST_LENGTH, SMALLEST_LENGTH
+from ..problem.problems import BinaryProblem
+from .executor import Executor
+from .shard import Shard
+from .sums import Evidence, Facts, tree_sum
+
+Vector = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Proof = tuple[tuple[float, float], tuple[float, float], Vector, Vector, float]
+
+VISIBLE = 1e-3  # of the gap: a rounding error of plain sums that is worth a second look
+
+
+class Rows:
+    """All rows, as far as their number goes."""
+
+    def __init__(self, n_rows: int, n_columns: int) -> None:
+        self.n_rows, self.n_columns = n_rows, n_columns
+
+
+class ShardedProblem:
+    """A two-class problem over all shards.
+
+    Attributes
+    ----------
+    shards : Executor
+        Where the rows are.
+    problem : BinaryProblem
+        What is asked.
+    index : int
+        The number of the problem in its fit.
+    lengths : list of int
+        How many rows each shard has.
+    n_rows : int
+        How many rows take part.
+    nonzeros, R, stiffness : float
+        As in `PackedProblem`.
+    """
+
+    def __init__(
+        self, shards: Executor, problem: BinaryProblem, lengths: list[int], n_features: int, index: int = 0
+    ) -> None:
+        self.shards, self.problem, self.index = shards, problem, index
+        self.lengths, self.n_features = lengths, n_features
+        self._digests: Callable[[], tuple[int, int]] = shards.fold(Shard.digest, (0, 0), problem)
+        facts: Facts = shards.sum(Shard.facts, problem)
+        self.n_rows, self.nonzeros, self.R = facts.rows, facts.nonzeros, facts.longest
+        self.stiffness = np.inf if problem.hard_margin else facts.stiffness / facts.rows
+        self.hard_margin = problem.hard_margin
+        if not SMALLEST_LENGTH <= self.R <= LARGEST_LENGTH:
+            raise ValueError(
+                f"the longest pattern has length {self.R:g}, from its row, intercept_scaling and 1 / sqrt(2 C weight) "
+                f"together; it must be between {SMALLEST_LENGTH:g} and {LARGEST_LENGTH:g}"
+            )
+
+    @property
+    def matrix(self) -> Rows:
+        """The shape of the data."""
+        return Rows(sum(self.lengths), self.n_features)
+
+    @property
+    def core(self) -> "ShardedProblem":
+        """Who proves something about it: itself."""
+        return self
+
+    @property
+    def provable(self) -> Executor:
+        """What it is proven from."""
+        return self.shards
+
+    @cached_property
+    def digests(self) -> tuple[int, int]:
+        """Of the data, with and without the order of the rows."""
+        return self._digests()
+
+    def digest(self, _: Any) -> tuple[int, int]:
+        """Return the digests, for whoever verifies."""
+        return self.digests
+
+    def pack(self, weights: Vector) -> Vector:
+        """Return the weights as they are: every shard takes what it needs of them."""
+        return weights
+
+    def with_columns(self, _: Vector) -> None:
+        """Say that weights are those of all columns."""
+
+    def offsets(self) -> Integers:
+        """Return the number of rows before each shard, and of all."""
+        return np.append(0, np.cumsum(self.lengths)).astype(np.int64)
+
+    def prove(
+        self, _: Any, w: Vector, b: float, places: Integers, counts: Integers, confirming: bool
+    ) -> Proof:
+        """Prove what weights and counts are worth, as the core's problems do; the counts go to where the rows are."""
+        offsets = self.offsets()
+        if len(places) and not (0 <= places[0] and places[-1] < offsets[-1] and (np.diff(places) > 0).all()):
+            raise ValueError("the rows of counts must increase, and belong to the data")
+        cuts = np.searchsorted(places, offsets)
+        parts = [
+            (places[begin:end] - first, counts[begin:end])
+            for begin, end, first in zip(cuts[:-1], cuts[1:], offsets[:-1], strict=True)
+        ]
+
+        def evidence(careful: bool) -> Evidence:
+            return tree_sum(self.shards.map_each(Shard.evidence, parts, self.problem, w, b, careful))
+
+        return self.conclude(w, b, evidence, confirming)
+
+    def conclude(self, w: Vector, b: float, evidence: Callable[[bool], Evidence], confirming: bool) -> Proof:
+        """Conclude from the sums of all shards; careful ones only where plain ones leave an error that shows."""
+        stated = self.problem.to_core(np.zeros(0, dtype=np.int8))
+
+        def concluded(careful: bool) -> Proof:
+            return _core.prove_sums(stated, w, b, *evidence(careful).for_core(), 1 if confirming else 3)
+
+        if confirming:
+            return concluded(True)
+        plain = concluded(False)
+        (margin, margin_error), (bound, bound_error) = plain[:2]
+        shows = margin_error + bound_error > VISIBLE * (bound - margin)
+        return concluded(True) if shows or not np.isfinite(bound - margin) else plain

@@ -1,0 +1,45 @@
+"""Where a run begins: the solution on a sample of all rows, which one process finds in no time."""
+
+import numpy as np
+
+from .. import _core
+from ..algorithms.newton import SUBSET_FRACTION, SUBSET_STEPS
+from ..problem.matrix import as_matrix
+from .path import Vector
+from .point import zeros
+from .problem import ShardedProblem
+from .shard import CsrArrays, Shard
+
+# Rows per coordinate. What the sample's solution is short of the best falls with that number, whatever the number of
+# all rows.
+FEWEST_ROWS, MOST_ROWS = 10, 200
+
+
+def start_on_sample(problem: ShardedProblem, price: float, seed: int) -> Vector:
+    """Return the solution on a sample where there are many more rows than columns, else zero."""
+    w = zeros(problem)
+    size = min(problem.n_rows // SUBSET_FRACTION, MOST_ROWS * len(w))
+    if size < FEWEST_ROWS * len(w):
+        return w
+    n_shards = len(problem.lengths)
+    seeds = [(seed, problem.index, i) for i in range(n_shards)]
+    parts = problem.shards.map_each(_sample, seeds, problem.problem, size / problem.n_rows)
+    values, columns, starts, sides, weights = zip(*parts, strict=True)
+    before = np.cumsum([0, *(part[-1] for part in starts)])
+    indptr = np.concatenate([[0], *(part[1:] + first for part, first in zip(starts, before, strict=False))])
+    shape = (len(indptr) - 1, problem.n_features)
+    rows = _core.pack(as_matrix(CsrArrays(np.concatenate(values), np.concatenate(columns), indptr, shape)))
+    core = problem.problem.to_core(np.concatenate(sides), np.concatenate(weights))
+    members = np.arange(rows.n_rows, dtype=np.uint32)
+    packed = np.zeros(rows.n_columns + 1)
+    point = _core.Newton(rows, core, members, packed, scale=price * problem.n_rows / max(1, len(members)))
+    for _ in range(SUBSET_STEPS):
+        point.step()
+    found = point.w()
+    places = np.arange(problem.n_features) if rows.columns is None else rows.columns.astype(np.int64)
+    w[places], w[-1] = found[:-1], found[-1]
+    return w
+
+
+def _sample(shard: Shard, seed: tuple[int, ...], problem: object, share: float) -> tuple[object, ...]:
+    return shard.sample(problem, seed, share)  # type: ignore[arg-type]  # a BinaryProblem

@@ -1,0 +1,210 @@
+"""Sums over shards, in an order that depends on nothing but the order of the shards.
+
+Floating-point sums depend on their order. So shards are numbered, neighbours are merged in groups of eight, then the
+groups, and so on: the result is the same bit for bit whichever shard answers first, and wherever the merging is done.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Protocol, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+
+FAN_IN = 8
+
+
+class Summable(Protocol):
+    """What shards return to be summed."""
+
+    def __add__(self, other: Self, /) -> Self:
+        """Return the sum over the shards of both."""
+
+
+S = TypeVar("S", bound=Summable)
+T = TypeVar("T")
+
+
+def add_in_order(parts: Sequence[S]) -> S:
+    """Add neighbours, from left to right."""
+    return reduce(lambda left, right: left + right, parts)
+
+
+def merge(parts: Sequence[T], join: Callable[[Sequence[T]], T]) -> T:
+    """Merge groups of neighbours until one is left; `join` merges a group."""
+    parts = list(parts)
+    while len(parts) > 1:
+        groups = [parts[i : i + FAN_IN] for i in range(0, len(parts), FAN_IN)]
+        parts = [group[0] if len(group) == 1 else join(group) for group in groups]
+    return parts[0]
+
+
+def tree_sum(parts: Sequence[S]) -> S:
+    """Return the sum over all shards."""
+    return merge(parts, add_in_order)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What is known of the rows of a problem before training.
+
+    Attributes
+    ----------
+    rows : int
+        How many take part.
+    nonzeros : int
+        Their non-zeros.
+    longest : float
+        The length of the longest pattern.
+    stiffness : float
+        The sum of ‖ybar_k‖² / Delta_k².
+    """
+
+    rows: int
+    nonzeros: int
+    longest: float
+    stiffness: float
+
+    def __add__(self, other: "Facts") -> "Facts":
+        return Facts(
+            self.rows + other.rows,
+            self.nonzeros + other.nonzeros,
+            max(self.longest, other.longest),
+            self.stiffness + other.stiffness,
+        )
+
+
+@dataclass(frozen=True)
+class PointSums:
+    """What LinearSVC's objective needs of the rows at a point w; see ``solve/newton.hpp`` for the formulas.
+
+    Attributes
+    ----------
+    pull : array of float64
+        sum_k alpha_k ybar_k over all columns, the augmented coordinate last.
+    loss, total, active : float
+        sum_k alpha_k² Delta_k², sum_k alpha_k, and the number of rows with a slack.
+    hessian : array of float64 or None
+        The upper triangle of sum c_k ybar_k ybar_k^T over the rows with a slack, row by row, if it was asked for.
+    """
+
+    pull: Vector
+    loss: float
+    total: float
+    active: float
+    hessian: Vector | None = None
+
+    def __add__(self, other: "PointSums") -> "PointSums":
+        both = self.hessian is not None and other.hessian is not None
+        return PointSums(
+            self.pull + other.pull,
+            self.loss + other.loss,
+            self.total + other.total,
+            self.active + other.active,
+            self.hessian + other.hessian if both else None,  # type: ignore[operator]  # neither is None
+        )
+
+
+TWO_U = float(np.finfo(np.float64).eps)
+OUTWARD = 1 + 16 * TWO_U  # for the roundings of error bounds themselves
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What rows contribute to the proof of weights and counts: sums, each with a bound on its rounding error.
+
+    Attributes
+    ----------
+    finite : bool
+        Whether all scores are.
+    loss, counted, extended : tuple of float
+        Sums as ``proof/shards.hpp`` has them, and their errors.
+    smallest, low : float
+        For the hard margin: the smallest score, and as small as it may be.
+    largest_scale : float
+        For the hinge: of counts, to be dual weights.
+    t, bias : int
+        Of the counts, with and without the sides; exact.
+    a : array of float64
+        The rows, times sides and counts.
+    cancelled : float
+        How much rounding may have added to the length of `a`.
+    """
+
+    finite: bool
+    loss: tuple[float, float]
+    counted: tuple[float, float]
+    extended: tuple[float, float]
+    smallest: float
+    low: float
+    largest_scale: float
+    t: int
+    bias: int
+    a: Vector
+    cancelled: float
+
+    def __add__(self, other: "Evidence") -> "Evidence":
+        a = self.a + other.a
+        rounding = TWO_U * float(np.sqrt((a * a).sum())) * 1.01
+        return Evidence(
+            self.finite and other.finite,
+            _sum(self.loss, other.loss),
+            _sum(self.counted, other.counted),
+            _sum(self.extended, other.extended),
+            min(self.smallest, other.smallest),
+            min(self.low, other.low),
+            min(self.largest_scale, other.largest_scale),
+            self.t + other.t,
+            self.bias + other.bias,
+            a,
+            (self.cancelled + other.cancelled + rounding) * OUTWARD,
+        )
+
+    @classmethod
+    def of(cls, reals: Vector, whole: NDArray[np.int64], a: Vector) -> "Evidence":
+        """Read the answer of the core."""
+        finite, loss, loss_error, counted, counted_error, smallest, low, extended, extended_error, cancelled, scale = (
+            reals.tolist()
+        )
+        return cls(
+            finite == 1,
+            (loss, loss_error),
+            (counted, counted_error),
+            (extended, extended_error),
+            smallest,
+            low,
+            scale,
+            int(whole[0]),
+            int(whole[1]),
+            a,
+            cancelled,
+        )
+
+    def for_core(self) -> tuple[Vector, NDArray[np.int64], Vector]:
+        """Return what the core concludes from."""
+        reals = [float(self.finite), *self.loss, *self.counted, self.smallest, self.low, *self.extended]
+        if not 0 <= self.t <= 2**53:
+            raise ValueError("counts must be non-negative and add up to at most 2**53")
+        return np.array([*reals, self.cancelled, self.largest_scale]), np.array([self.t, self.bias]), self.a
+
+
+def _sum(first: tuple[float, float], second: tuple[float, float]) -> tuple[float, float]:
+    """Add two numbers that are known to within an error."""
+    value = first[0] + second[0]
+    return value, (first[1] + second[1] + TWO_U * abs(value)) * OUTWARD
+
+
+def triangle_of(square: Vector) -> Vector:
+    """Return the upper triangle of a square matrix, row by row."""
+    upper: Vector = square[np.triu_indices(len(square))]
+    return upper
+
+
+def square_of(triangle: Vector, n: int) -> Vector:
+    """Return a square matrix that has this upper triangle, and zeros below."""
+    square = np.zeros((n, n))
+    square[np.triu_indices(n)] = triangle
+    return square
