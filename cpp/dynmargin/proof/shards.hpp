@@ -21,6 +21,25 @@ struct ShardSums {
   std::vector<double> a;                                           // sum n_k l_k x_k
 };
 
+// Sums of a block of rows are added to the total as a whole: a coordinate is then off by a few thousand roundings, not
+// by one per row. (Covertype, of 290,506 rows: 2e-8 of the bound are unknown without blocks.)
+inline void add_plain_sums(ShardSums& sums, const PackedRows& packed, const Problem& problem,
+                           std::span<const std::int64_t> rows, std::span<const std::int64_t> counts) {
+  const std::optional<CountedRows> found = counted_rows(packed, problem, rows, counts);
+  if (!found) return;  // the careful way says what is wrong
+  const std::size_t block = std::max<std::size_t>(4096, packed.n_columns), n = rows.size();
+  sums.a.resize(packed.n_columns);
+  for (std::size_t begin = 0; begin < n; begin += block) {
+    const std::size_t size = std::min(block, n - begin);
+    const std::vector<double> part =
+        plain_sum_of_counts(packed, problem, rows.subspan(begin, size), counts.subspan(begin, size));
+    for (std::size_t j = 0; j < part.size(); ++j) sums.a[j] += part[j];
+  }
+  sums.t = found->t;
+  sums.bias = found->bias;
+  sums.cancelled = (static_cast<double>(std::min(n, block) + n / block) + 8) * two_u * found->gross * 1.01;
+}
+
 // `careful`: sums in twice the working precision, of scores too.
 template <class Data>
 ShardSums sums_of_shard(const Data& data, const Problem& problem, std::span<const double> w, double b,
@@ -40,15 +59,8 @@ ShardSums sums_of_shard(const Data& data, const Problem& problem, std::span<cons
     sums.smallest = weighed.smallest;
     sums.low = weighed.low;
   }
-  if constexpr (std::is_same_v<Data, PackedRows>) {
-    if (!careful)
-      if (const std::optional<CountedRows> found = counted_rows(data, problem, rows, counts)) {
-        sums.t = found->t;
-        sums.bias = found->bias;
-        sums.a = plain_sum_of_counts(data, problem, rows, counts);
-        sums.cancelled = found->cancelled;
-      }
-  }
+  if constexpr (std::is_same_v<Data, PackedRows>)
+    if (!careful) add_plain_sums(sums, data, problem, rows, counts);
   if (sums.a.empty()) {
     // Every coordinate is rounded to one double. A free bias is a matter of all shards together.
     Problem apart = problem;

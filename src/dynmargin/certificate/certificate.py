@@ -239,11 +239,8 @@ class Certificate:
         other problem: C = 1, not C = 2 for every row
         """
         n_threads = threads_of(n_jobs)
-        witnesses = self.problem, self.weights, self.intercept, self.counts
-        if self.witness_digest not in (digest_witnesses(*witnesses), digest_witnesses(*witnesses, format_3=True)):
-            return unproven("altered", "problem, weights or counts are not those that the certificate was made with")
-        if differs := difference(self.problem, C, classes, loss, intercept_scaling):
-            return unproven("other problem", self._which + differs)
+        if (refused := self.refusal(C, classes, loss, intercept_scaling)) is not None:
+            return refused
         matrix, labels = as_matrix(X), np.ravel(y)
         n_features = self.weights.shape[-1]
         if not len(labels) == matrix.n_rows == self.counts.shape[0] or matrix.n_columns != n_features:
@@ -257,15 +254,33 @@ class Certificate:
             detail = f"row {row + 1} has the label {label_text(labels[row])}, which is none of the classes {known}"
             return unproven("other data", detail)
         try:
-            sides = self.problem.sides(labels, weight)
-            found = self._recompute(matrix, self.problem.to_core(sides, weight, n_threads))
-        except ValueError as error:  # impossible counts or costs
+            core_problem = self.problem.to_core(self.problem.sides(labels, weight), weight, n_threads)
+        except ValueError as error:  # impossible costs
+            return replace(unproven("not proven", str(error)), problem=problem_text([self], weight is not None))
+        return self.recomputed(matrix, core_problem, weighted=weight is not None)
+
+    def refusal(
+        self, C: float | None, classes: Collection[Any] | None, loss: str | None, intercept_scaling: float | None
+    ) -> Verification | None:
+        """Say what is wrong with it whatever the data are, if anything is."""
+        witnesses = self.problem, self.weights, self.intercept, self.counts
+        if self.witness_digest not in (digest_witnesses(*witnesses), digest_witnesses(*witnesses, format_3=True)):
+            return unproven("altered", "problem, weights or counts are not those that the certificate was made with")
+        if differs := difference(self.problem, C, classes, loss, intercept_scaling):
+            return unproven("other problem", self._which + differs)
+        return None
+
+    def recomputed(self, data: Any, problem: Any, *, weighted: bool) -> Verification:
+        """Judge it by what a problem of the core, or one with its methods, proves from data."""
+        try:
+            found = self._recompute(data, problem)
+        except ValueError as error:  # impossible counts
             found = unproven("not proven", str(error))
         if found.verdict == "other data":
             return found
-        return replace(found, problem=problem_text([self], weighted=weight is not None))
+        return replace(found, problem=problem_text([self], weighted=weighted))
 
-    def _recompute(self, matrix: _core.Matrix, problem: _core.Problem | _core.JointProblem) -> Verification:
+    def _recompute(self, matrix: Any, problem: Any) -> Verification:
         data_digest, rows_digest = problem.digest(matrix)
         if data_digest != self.data_digest:
             if rows_digest == self.rows_digest:

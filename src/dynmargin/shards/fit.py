@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from .. import _core
 from ..certificate.certificate import Certificate
 from ..problem.problems import BinaryProblem, label_text, require_two_classes
+from ..problem.statement import counted
+from ..training.checkpoint import CheckpointError
 from ..training.fit import Fit
 from ..training.request import Request
 from ..training.result import Result
@@ -19,6 +21,7 @@ from .audit import Audit
 from .executor import Executor
 from .newton import ShardedNewton
 from .path import Vector
+from .point import Point, zeros
 from .problem import ShardedProblem
 from .shard import Shard, Survey
 
@@ -85,7 +88,7 @@ class ShardedRun(Run):
 
     def certify(self, bounds: _core.Bounds | None = None) -> Certificate:
         """Prove what the last point is worth."""
-        point = self.trainer.point
+        point = self.trainer.point or Point(self.problem, zeros(self.problem))  # interrupted before there was any
         audit = Audit(self.problem, point.path, point.sums.total, point.w, epsilon=self.request.epsilon)
         self.sides = audit.sides
         return replace(audit.certificate, directional_margin=point.true_margin)
@@ -98,14 +101,19 @@ class ShardedFit(Fit):
     sides: tuple[NDArray[np.int8], ...] = ()
 
 
-def train_sharded(problem: ShardedProblem, request: Request) -> tuple[Result, NDArray[np.int8]]:
-    """Train on one problem."""
-    if problem.hard_margin or problem.problem.loss != "squared_hinge":
-        raise ValueError("over several machines only the squared hinge with a finite C can be trained")
-    run = ShardedRun(problem, ShardedNewton(problem, request.seed), request, Refinement.none())  # type: ignore[arg-type]
-    result = complete(run)
-    algorithm = f"newton: exact, {run.trainer.point.rounds} rounds over {len(problem.lengths)} shards"
-    return replace(result, algorithm=algorithm), run.sides
+class Runs:
+    """The runs of a fit, one per problem."""
+
+    def __init__(self) -> None:
+        self.sides: dict[int, NDArray[np.int8]] = {}
+
+    def train(self, problem: ShardedProblem, request: Request) -> Result:
+        """Train on one problem."""
+        run = ShardedRun(problem, ShardedNewton(problem, request.seed), request, Refinement.none())
+        result = complete(run)
+        self.sides[problem.index] = run.sides
+        rounds = run.trainer.full_passes
+        return replace(result, algorithm=f"newton: exact, {rounds} rounds over {counted(len(problem.lengths), 'shard')}")
 
 
 def fit(
@@ -118,21 +126,31 @@ def fit(
 
     `around` makes the training on a problem a task that is watched, or continues from a checkpoint.
     """
-    sides: list[NDArray[np.int8]] = []
+    if problems[0].hard_margin or problems[0].loss != "squared_hinge":
+        raise ValueError("over shards only the squared hinge with a finite C can be trained")
+    runs, checkpoint = Runs(), request.checkpoint
+    train, results = around(runs.train), []
+    try:
+        for index, stated in enumerate(problems):
+            problem = ShardedProblem(data.shards, stated, data.lengths, data.n_features, index)
+            if checkpoint is not None and index == 0:
+                checkpoint.claim(repr((problem.digests, data.lengths, data.n_features)), request.seed)
+            results.append(train(problem, _with_deadline(request, len(problems) - index)))
+            if index not in runs.sides:  # a result that was read from a checkpoint
+                runs.sides[index] = problem.sides_of(results[-1].certificate.counts.indices)
+            data.shards.map(Shard.forget, stated)
+    except CheckpointError:
+        checkpoint = None  # what is there belongs to another fit
+        raise
+    finally:
+        if checkpoint is not None:
+            checkpoint.write()
+    return ShardedFit(results, tuple(runs.sides[index] for index in range(len(problems))))
 
-    def train(problem: ShardedProblem, asked: Request) -> Result:
-        result, own_sides = train_sharded(problem, asked)
-        sides.append(own_sides)
-        return result
 
-    results = []
-    for index, stated in enumerate(problems):
-        problem = ShardedProblem(data.shards, stated, data.lengths, data.n_features, index)
-        asked = request
-        if request.max_time is not None:
-            now = time.perf_counter()
-            share = (request.started + request.max_time - now) / (len(problems) - index)
-            asked = replace(request, deadline=now + share)
-        results.append(around(train)(problem, asked))
-        data.shards.map(Shard.forget, stated)
-    return ShardedFit(results, tuple(sides))
+def _with_deadline(request: Request, left: int) -> Request:
+    """Give a run its share of the time, when there are so many left."""
+    if request.max_time is None:
+        return request
+    now = time.perf_counter()
+    return replace(request, deadline=now + (request.started + request.max_time - now) / left)

@@ -18,7 +18,8 @@ Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Proof = tuple[tuple[float, float], tuple[float, float], Vector, Vector, float]
 
-VISIBLE = 1e-3  # of the gap: a rounding error of plain sums that is worth a second look
+# A rounding error of plain sums that is worth a second pass: this part of the gap, unless it is below any interest.
+VISIBLE, NEGLIGIBLE = 1e-3, 1e-8
 
 
 class Rows:
@@ -94,22 +95,27 @@ class ShardedProblem:
     def with_columns(self, _: Vector) -> None:
         """Say that weights are those of all columns."""
 
-    def offsets(self) -> Integers:
-        """Return the number of rows before each shard, and of all."""
-        return np.append(0, np.cumsum(self.lengths)).astype(np.int64)
+    def sides_of(self, places: Integers) -> NDArray[np.int8]:
+        """Return on which side rows are."""
+        parts = [rows for rows, _ in self._by_shard(places)]
+        return np.concatenate(self.shards.map_each(Shard.sides_of, parts, self.problem))
+
+    def _by_shard(self, places: Integers) -> list[tuple[Integers, slice]]:
+        """Return for each shard which of its rows are meant, and where they are in the list."""
+        offsets = np.append(0, np.cumsum(self.lengths)).astype(np.int64)
+        if len(places) and not (0 <= places[0] and places[-1] < offsets[-1] and (np.diff(places) > 0).all()):
+            raise ValueError("the rows of counts must increase, and belong to the data")
+        cuts = np.searchsorted(places, offsets).tolist()
+        return [
+            (places[begin:end] - first, slice(begin, end))
+            for begin, end, first in zip(cuts[:-1], cuts[1:], offsets[:-1], strict=True)
+        ]
 
     def prove(
         self, _: Any, w: Vector, b: float, places: Integers, counts: Integers, confirming: bool
     ) -> Proof:
         """Prove what weights and counts are worth, as the core's problems do; the counts go to where the rows are."""
-        offsets = self.offsets()
-        if len(places) and not (0 <= places[0] and places[-1] < offsets[-1] and (np.diff(places) > 0).all()):
-            raise ValueError("the rows of counts must increase, and belong to the data")
-        cuts = np.searchsorted(places, offsets)
-        parts = [
-            (places[begin:end] - first, counts[begin:end])
-            for begin, end, first in zip(cuts[:-1], cuts[1:], offsets[:-1], strict=True)
-        ]
+        parts = [(rows, counts[cut]) for rows, cut in self._by_shard(places)]
 
         def evidence(careful: bool) -> Evidence:
             return tree_sum(self.shards.map_each(Shard.evidence, parts, self.problem, w, b, careful))
@@ -127,5 +133,5 @@ class ShardedProblem:
             return concluded(True)
         plain = concluded(False)
         (margin, margin_error), (bound, bound_error) = plain[:2]
-        shows = margin_error + bound_error > VISIBLE * (bound - margin)
+        shows = margin_error + bound_error > max(VISIBLE * (bound - margin), NEGLIGIBLE * bound)
         return concluded(True) if shows or not np.isfinite(bound - margin) else plain

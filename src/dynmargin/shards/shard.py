@@ -163,6 +163,11 @@ class Shard:
         """Say what weights and given counts contribute to a proof."""
         return self.of(problem).evidence(*counts, w, b, careful)
 
+    def sides_of(self, rows: Integers, problem: BinaryProblem) -> NDArray[np.int8]:
+        """Return on which side rows are."""
+        sides: NDArray[np.int8] = self.of(problem).sides[rows]
+        return sides
+
     def foreign(self, problem: BinaryProblem) -> tuple[int, Any] | None:
         """Return the first row whose label is none of the classes, and the label."""
         row = first_foreign(problem, self.y, self.sample_weight)

@@ -154,11 +154,15 @@ class Checkpoint:
         digest = hashlib.sha256(repr((everywhere.digest(rows), rows.n_matrix_columns, y.dtype.str)).encode())
         digest.update(repr(y.tolist()).encode() if y.dtype.kind == "O" else np.ascontiguousarray(y).tobytes())
         digest.update(b"" if sample_weight is None else np.ascontiguousarray(sample_weight).tobytes())
-        if self.data not in (None, digest.hexdigest()):
+        self.claim(digest.hexdigest(), seed)
+
+    def claim(self, data: str, seed: int) -> None:
+        """Make sure that the file belongs to the data with this digest and to this seed, if there is one."""
+        if self.data not in (None, data):
             raise self._other("other data: rows, labels or sample_weight differ")
         if self.seed not in (None, seed):
             raise self._other("another seed")
-        self.data, self.seed = digest.hexdigest(), seed
+        self.data, self.seed = data, seed
 
     def around(self, train: Callable[..., Result]) -> Callable[..., Result]:
         """Make the training on a problem continue from what the file has of it."""

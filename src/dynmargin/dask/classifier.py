@@ -1,0 +1,259 @@
+"""The classifier over a cluster."""
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils import compute_class_weight
+from sklearn.utils.validation import check_is_fitted
+
+from ..classifiers.base import MarginClassifier, Proven, validated, warn_caller
+from ..classifiers.front_door import Chosen, MaxMarginClassifier
+from ..classifiers.parameters import Cost, Intercept, parameter
+from ..classifiers.watch import Watch, visible_checks
+from ..problem.problems import BinaryProblem, Weights
+from ..shards.fit import Data, ShardedFit, fit, survey
+from .cluster import Cluster, client_of
+from .lazily import Labels, Scores, SettledRows, feature_names, lazily
+from .parts import partitions
+from .verification import ClusterCertificate
+
+LOCAL = ("classes_", "coef_", "intercept_", "n_features_in_", "feature_names_in_", "n_updates_", "n_iter_", "history_")
+LOCAL += ("stop_reason_", "algorithm_", "support_", "dual_coef_")
+
+
+class DaskMaxMarginClassifier(Proven, Chosen, Cost, Intercept, MarginClassifier):
+    """Maximum-margin linear classifier over a Dask cluster, with a certificate.
+
+    The rows stay where they are: every worker packs its partitions and returns sums. The result is the same bit for bit
+    for any number of workers. A worker that dies costs time, as long as its partitions can be computed again. The
+    certificate is proven from what every partition holds, and is the one that ``certificate_.verify`` confirms on all
+    rows together, on the cluster or on one machine.
+
+    The loss is the squared hinge, and ``C`` must be finite. With more than two classes each is trained against the
+    rest.
+
+    Parameters
+    ----------
+    client : distributed.Client or None, default=None
+        The cluster; None for the client that there is.
+    n_jobs : None
+        Not used: the cluster has its own threads.
+
+    Attributes
+    ----------
+    algorithm_ : str
+        How it was trained, and in how many rounds: a round asks every partition for its sums once.
+    certificate_ : ClusterCertificate
+        What is proven about the model; with more than two classes the one with the largest gap.
+    certificates_ : list of ClusterCertificate
+        One per class, or a single one for two classes.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from dynmargin.dask import DaskMaxMarginClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> dX, dy = da.from_array(X, chunks=(200, -1)), da.from_array(y, chunks=200)
+    >>> with Client(n_workers=1, processes=False, dashboard_address=None):
+    ...     classifier = DaskMaxMarginClassifier().fit(dX, dy)
+    ...     classifier.certificate_.achieved, classifier.certificate_.verify(dX, dy).verdict
+    (True, 'proven')
+    """
+
+    _algorithm = "newton"
+
+    client: Any = parameter(default=None, within=[object])
+
+    def __sklearn_clone__(self) -> Self:
+        """Return a classifier with the same parameters; a connection cannot be copied, so both share it."""
+        parameters = self.get_params(deep=False)
+        client = parameters.pop("client")
+        return type(self)(**{name: clone(value, safe=False) for name, value in parameters.items()}, client=client)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        return {**state, "client": None}  # whoever reads it has another one
+
+    @validated
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train until the certificate asked for is proven, or a limit is met.
+
+        Parameters
+        ----------
+        X : Dask array or data frame, or list of delayed parts
+            Rows, dense or in blocks of CSR; their global order is the order of the partitions.
+        y : Dask array or series, list of delayed parts, or array
+            Labels, cut into partitions as the rows are.
+        sample_weight : the same, optional
+            A weight multiplies C for its row; a row of weight zero is left out.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+        """
+        started = time.perf_counter()
+        parts = partitions(X, y, sample_weight)
+        request, watch = self._request(started), None
+        cluster = Cluster(client_of(self.client), parts)
+        try:
+            data = survey(cluster)
+            names = feature_names(X)
+            self.n_features_in_ = data.n_features
+            if names is not None:
+                self.feature_names_in_ = names
+            elif hasattr(self, "feature_names_in_"):
+                del self.feature_names_in_
+            problems = self._binary_problems(data)
+            around: Callable[[Any], Any] = lambda train: train  # noqa: E731
+            if request.checkpoint is not None:
+                around = request.checkpoint.around
+            if not self.verbose and not getattr(self, "_skl_callbacks", ()):
+                fitted = fit(data, problems, request, around)
+            else:
+                metadata = None if sample_weight is None else {"sample_weight": sample_weight}
+                watch = Watch(self, len(problems), data.classes, {"X": X, "y": y, "metadata": metadata})
+                request = replace(request, watch=watch.see)
+                labels = [str(label) for label in data.classes] if len(problems) > 1 else []
+                with visible_checks(self.verbose, request.epsilon, labels) as watch.bar:
+                    fitted = fit(data, problems, request, lambda train: watch.around(around(train)))
+        finally:
+            cluster.release()
+        self._publish_sharded(data, fitted)
+        if watch is not None:
+            watch.finish()
+        return self
+
+    def _binary_problems(self, data: Data) -> list[BinaryProblem]:
+        self._surveyed = data
+        try:
+            stated = self._problems(data.classes, data.classes, None)
+        finally:
+            del self._surveyed
+        return [problem for problem in stated if isinstance(problem, BinaryProblem)]
+
+    def _class_weights(self, classes: NDArray[Any], y: NDArray[Any], sample_weight: Weights | None) -> Weights:
+        if self.class_weight == "balanced":
+            shares = self._surveyed.weights
+            weights: Weights = shares.sum() / (len(classes) * shares)
+            return weights
+        if self.class_weight is None:
+            return np.ones(len(classes))
+        return super()._class_weights(classes, y, sample_weight)
+
+    def _publish_sharded(self, data: Data, fitted: ShardedFit) -> None:
+        self.__dict__.pop("_support", None)
+        self.classes_ = data.classes
+        self.certificates_: list[Any] = [ClusterCertificate.of(found) for found in fitted.certificates]
+        worst = fitted.worst
+        self.certificate_ = self.certificates_[fitted.results.index(worst)]
+        self.stop_reason_ = worst.stop_reason
+        self.coef_, self.intercept_ = fitted.coef, fitted.intercept
+        self.n_updates_, self.n_iter_ = fitted.updates, fitted.passes
+        self.history_ = fitted.history
+        self.algorithm_ = fitted.results[0].algorithm
+        self._sides = fitted.sides
+        if message := fitted.shortfall:
+            warn_caller(message)
+
+    @cached_property
+    def _support(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The rows with a count and their signed counts, computed when they are first asked for."""
+        counts = [certificate.counts for certificate in self.certificates_]
+        support = np.unique(np.concatenate([one.indices for one in counts]))
+        dual_coef = np.zeros((len(counts), len(support)))
+        for row, certificate, one, sides in zip(dual_coef, self.certificates_, counts, self._sides, strict=True):
+            bound = certificate.upper_bound
+            scale = 1 / (bound * bound * one.data.sum()) if 0 < bound < np.inf else 0.0
+            row[np.searchsorted(support, one.indices)] = scale * (sides * one.data)
+        return support, dual_coef
+
+    @property
+    def support_(self) -> NDArray[np.int64]:  # type: ignore[override]  # an attribute elsewhere
+        """The rows with a count."""
+        check_is_fitted(self)
+        return self._support[0]
+
+    @property
+    def dual_coef_(self) -> NDArray[np.float64]:  # type: ignore[override]  # an attribute elsewhere
+        """Signed counts, scaled so that their product with the rows is about ``coef_``."""
+        check_is_fitted(self)
+        return self._support[1]
+
+    def decision_function(self, X: Any) -> Any:
+        """Return signed scores, lazily for Dask collections.
+
+        Parameters
+        ----------
+        X : Dask array or data frame, list of delayed parts, array or sparse matrix
+            The rows to score.
+
+        Returns
+        -------
+        Dask array, list of delayed arrays, or array
+            With two classes a positive score means the second one.
+        """
+        check_is_fitted(self)
+        return lazily(X, self._scores, np.float64, None if len(self.coef_) == 1 else len(self.coef_))
+
+    def predict(self, X: Any) -> Any:
+        """Predict labels, lazily for Dask collections.
+
+        Parameters
+        ----------
+        X : Dask array or data frame, list of delayed parts, array or sparse matrix
+            The rows to classify.
+
+        Returns
+        -------
+        Dask array, list of delayed arrays, or array
+            One label per row.
+        """
+        check_is_fitted(self)
+        return lazily(X, Labels(self._scores, self.classes_), self.classes_.dtype)
+
+    def settled(self, X: Any) -> Any:
+        """Say which predictions no more training can change, lazily for Dask collections.
+
+        Parameters
+        ----------
+        X : Dask array or data frame, list of delayed parts, array or sparse matrix
+            The rows.
+
+        Returns
+        -------
+        Dask array, list of delayed arrays, or array of bool
+            Whether the exact optimum provably predicts the same.
+        """
+        return lazily(X, SettledRows(self._settled()), np.bool_)
+
+    @property
+    def _scores(self) -> Scores:
+        return Scores(self.coef_, self.intercept_)
+
+    def to_local(self) -> MaxMarginClassifier:
+        """Return the same model for data in memory.
+
+        Returns
+        -------
+        MaxMarginClassifier
+            Fitted, with the same weights, certificates and history.
+        """
+        check_is_fitted(self)
+        shared = MaxMarginClassifier().get_params().keys() & self.get_params().keys()
+        local = MaxMarginClassifier(**{name: getattr(self, name) for name in shared})
+        for name in LOCAL:
+            if hasattr(self, name):
+                setattr(local, name, getattr(self, name))
+        local.certificates_ = [certificate.to_local() for certificate in self.certificates_]
+        worst = next(i for i, found in enumerate(self.certificates_) if found is self.certificate_)
+        local.certificate_ = local.certificates_[worst]
+        return local

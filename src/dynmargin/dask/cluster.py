@@ -1,0 +1,140 @@
+"""Shards on the workers of a Dask cluster.
+
+Every call is a set of pure tasks, one per shard: what they return depends on the shard and the arguments only. A worker
+that dies costs time. Dask builds its shards again from their partitions and repeats the tasks whose answers are not
+there yet. Answers have a key per shard and call, so none is counted twice, and a sum needs one of every shard.
+"""
+
+import itertools
+import logging
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import CancelledError
+from typing import Any, TypeVar
+from uuid import uuid4
+
+import dask
+import distributed
+from distributed.scheduler import KilledWorker
+
+from ..shards.shard import Shard
+from ..shards.sums import FAN_IN, S, add_in_order, merge, tree_sum
+from .parts import Part, as_shard
+
+T = TypeVar("T")
+
+SLOW_SECONDS = 10.0  # without an answer: say who is awaited
+NO_WORKERS_SECONDS = 60.0  # without any worker: give up
+
+logger = logging.getLogger("dynmargin")
+
+
+class ClusterError(RuntimeError):
+    """Rows are lost for good, or no worker is left: nothing can be proven."""
+
+
+def client_of(client: Any) -> distributed.Client:
+    """Return the client that is given, or the one that there is."""
+    if client is not None:
+        return client
+    try:
+        return distributed.get_client()
+    except ValueError:
+        raise ValueError(
+            "there is no Dask client; start one with distributed.Client(...), or pass client="
+        ) from None
+
+
+class Cluster:
+    """The shards of a fit, one per partition, as an `Executor`."""
+
+    keeps = True
+
+    def __init__(self, client: distributed.Client, parts: Sequence[Part]) -> None:
+        self.client = client
+        self.name = f"dynmargin-{uuid4().hex[:12]}"
+        self.calls = itertools.count()
+        make = dask.delayed(as_shard, pure=False)
+        self.shards: list[Any] = client.compute(
+            [make(i, *part, dask_key_name=f"{self.name}-shard-{i}") for i, part in enumerate(parts)]
+        )
+
+    def map(self, function: Callable[..., T], *arguments: Any) -> list[T]:
+        """Return ``function(shard, *arguments)`` for every shard, in their order."""
+        return self._gather(self._submit(function, arguments))
+
+    def map_each(self, function: Callable[..., T], parts: Sequence[Any], *arguments: Any) -> list[T]:
+        """Return ``function(shard, part, *arguments)`` for every shard and its part."""
+        return self._gather(self._submit(function, arguments, parts))
+
+    def sum(self, function: Callable[..., S], *arguments: Any) -> S:
+        """Return the sum over all shards; groups of them are merged on the workers, by the tree that is always used."""
+        futures = self._submit(function, arguments)
+        if len(futures) <= FAN_IN:
+            return tree_sum(self._gather(futures))
+        name, numbers = f"{self.name}-merge-{next(self.calls)}", itertools.count()
+
+        def join(group: Sequence[Any]) -> Any:
+            return self.client.submit(add_in_order, list(group), key=f"{name}-{next(numbers)}", pure=False)
+
+        found: S = self._gather([merge(futures, join)], futures)[0]
+        return found
+
+    def fold(self, function: Callable[..., T], start: T, *arguments: Any) -> Callable[[], T]:
+        """Go from shard to shard in the background; return how to get the last value."""
+        call, value = next(self.calls), start
+        for i, shard in enumerate(self.shards):
+            value = self.client.submit(
+                function, shard, value, *arguments, key=f"{self.name}-fold-{call}-{i}", pure=False, priority=-1
+            )
+        return lambda: self._gather([value])[0]
+
+    def release(self) -> None:
+        """Let the workers have their memory back."""
+        self.shards = []
+
+    def _submit(self, function: Callable[..., Any], arguments: tuple[Any, ...], parts: Any = None) -> list[Any]:
+        call = next(self.calls)
+        keys = [f"{self.name}-{function.__name__}-{call}-{i}" for i in range(len(self.shards))]
+        iterables = [self.shards] if parts is None else [self.shards, list(parts)]
+        futures: list[Any] = self.client.map(
+            _call, *iterables, key=keys, pure=False, function=function, arguments=arguments
+        )
+        return futures
+
+    def _gather(self, futures: list[Any], behind: Sequence[Any] = ()) -> list[Any]:
+        """Wait for the answers and return them; say who is slow, and what is lost."""
+        began = alone = time.monotonic()
+        try:
+            while True:
+                try:
+                    distributed.wait(futures, timeout=SLOW_SECONDS)
+                    break
+                except TimeoutError:
+                    now = time.monotonic()
+                    workers = self.client.scheduler_info(n_workers=-1)["workers"]
+                    alone = alone if not workers else now
+                    if now - alone > NO_WORKERS_SECONDS:
+                        raise ClusterError(
+                            f"the cluster has had no worker for {now - alone:.0f} s; nothing is published"
+                        ) from None
+                    self._name_the_slow([*behind, *futures], now - began)
+            return list(self.client.gather(futures))
+        except (KilledWorker, CancelledError) as error:
+            raise ClusterError(
+                f"rows are lost that the cluster cannot compute again ({error}); nothing is published. Let partitions "
+                "come from where they can be read again, such as files, or keep copies of them"
+            ) from error
+        except BaseException:
+            self.client.cancel([*behind, *futures])
+            raise
+
+    def _name_the_slow(self, futures: Sequence[Any], seconds: float) -> None:
+        missing = {future.key for future in futures if not future.done()}
+        late = {worker for worker, keys in self.client.processing().items() if missing.intersection(keys)}
+        if late:
+            logger.warning("waiting for %s since %.0f s", ", ".join(sorted(late)), seconds)
+
+
+def _call(shard: Shard, *part: Any, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+    return function(shard, *part, *arguments)

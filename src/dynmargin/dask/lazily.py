@@ -1,0 +1,75 @@
+"""Functions of rows, applied to Dask collections without computing anything yet."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import dask
+import numpy as np
+from numpy.typing import NDArray
+
+from ..certificate.ball import Settled
+from ..model.linear_model import labels_of, scores_of
+from ..problem.matrix import for_products
+from .parts import as_rows
+
+Rows = Callable[[Any], NDArray[Any]]  # a function of a block of rows
+
+
+@dataclass(frozen=True)
+class Scores:
+    """The scores of rows; all that a worker needs to know of a model."""
+
+    coef: NDArray[np.float64]
+    intercept: NDArray[np.float64]
+
+    def __call__(self, X: Any) -> NDArray[Any]:
+        rows = as_rows(X)
+        if rows.shape[1] != self.coef.shape[1]:
+            raise ValueError(f"X has {rows.shape[1]} features, but the classifier was fitted with {self.coef.shape[1]}")
+        return scores_of(for_products(rows.tocsr()) if hasattr(rows, "tocsr") else rows, self.coef, self.intercept)
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The predictions for rows."""
+
+    scores: Scores
+    classes: NDArray[Any]
+
+    def __call__(self, X: Any) -> NDArray[Any]:
+        return labels_of(self.scores(X), self.classes)
+
+
+@dataclass(frozen=True)
+class SettledRows:
+    """Which predictions no more training can change."""
+
+    known: Settled
+
+    def __call__(self, X: Any) -> NDArray[Any]:
+        return self.known.of(as_rows(X))
+
+
+def lazily(X: Any, function: Rows, dtype: Any, width: int | None = None) -> Any:
+    """Apply a function to every block of rows; it returns one number per row, or `width` of them."""
+    if isinstance(X, list | tuple):
+        return [dask.delayed(function)(part) for part in X]
+    if hasattr(X, "chunks"):
+        X = X if X.numblocks[1] == 1 else X.rechunk({1: -1})
+        shape: dict[str, Any] = {"drop_axis": 1} if width is None else {"chunks": (X.chunks[0], (width,))}
+        empty = np.empty((0,) if width is None else (0, width), dtype=dtype)
+        return X.map_blocks(function, dtype=dtype, meta=empty, **shape)
+    if hasattr(X, "to_delayed"):
+        import dask.array as da
+
+        shape_of_part = (np.nan,) if width is None else (np.nan, width)
+        parts = [dask.delayed(function)(part) for part in X.to_delayed()]
+        return da.concatenate([da.from_delayed(part, shape_of_part, dtype=dtype) for part in parts])
+    return function(X)
+
+
+def feature_names(X: Any) -> NDArray[Any] | None:
+    """Return the names of the features, where all of them are text."""
+    columns = list(getattr(X, "columns", ()))
+    return np.array(columns, dtype=object) if columns and all(isinstance(name, str) for name in columns) else None

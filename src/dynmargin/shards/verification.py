@@ -1,0 +1,46 @@
+"""Verification of a certificate over shards: the same checks as on one machine, the sums where the rows are."""
+
+from collections.abc import Collection
+from typing import Any
+
+from ..certificate.certificate import Certificate, Verification, unproven
+from ..problem.problems import BinaryProblem, label_text
+from ..problem.statement import counted, labels_text
+from .executor import Executor
+from .problem import ShardedProblem
+from .shard import Shard, Survey
+
+
+def verify_shards(
+    certificate: Certificate,
+    shards: Executor,
+    *,
+    C: float | None = None,
+    classes: Collection[Any] | None = None,
+    loss: str | None = None,
+    intercept_scaling: float | None = None,
+) -> Verification:
+    """Recompute each bound from its witness and the data; the parameters are those of ``Certificate.verify``."""
+    problem = certificate.problem
+    if not isinstance(problem, BinaryProblem):
+        raise TypeError("a joint certificate cannot be verified over shards; gather the rows and use its own verify")
+    if (refused := certificate.refusal(C, classes, loss, intercept_scaling)) is not None:
+        return refused
+    parts: list[Survey] = shards.map(Shard.survey)
+    lengths, n_features = [part.n_rows for part in parts], certificate.weights.shape[-1]
+    if sum(lengths) != certificate.counts.shape[0] or any(part.n_features != n_features for part in parts):
+        rows, features = counted(certificate.counts.shape[0], "labelled row"), counted(n_features, "feature")
+        return unproven("other data", f"it was made for {rows} and {features}")
+    before = 0
+    for length, foreign in zip(lengths, shards.map(Shard.foreign, problem), strict=True):
+        if foreign is not None:
+            row, label = foreign
+            known = labels_text(problem.classes)
+            detail = f"row {before + row + 1} has the label {label_text(label)}, which is none of the classes {known}"
+            return unproven("other data", detail)
+        before += length
+    try:
+        sharded = ShardedProblem(shards, problem, lengths, n_features)
+        return certificate.recomputed(sharded, sharded, weighted=parts[0].weighted)
+    except ValueError as error:  # impossible counts or costs
+        return unproven("not proven", str(error))
