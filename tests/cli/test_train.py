@@ -56,7 +56,7 @@ def test_options_may_stand_between_the_files(run, folder):
     assert run("predict", "-q", "test", "between.npz", "--scores", "between.out") == (0, "", "")
     assert (folder / "between.out").exists()
     code, _, err = run("train", "train", "a.npz", "-q", "b.npz")
-    assert (code, err) == (3, "dynmargin: unrecognized arguments: b.npz; see dynmargin --help\n")
+    assert (code, err) == (3, "dynmargin train: unrecognized arguments: b.npz; see dynmargin train --help\n")
 
 
 def test_many_classes(run, folder):

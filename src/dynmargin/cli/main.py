@@ -52,14 +52,16 @@ def parse(words: list[str], arguments: argparse.Namespace) -> None:
     top = Parser(prog="dynmargin", description="Maximum-margin linear classification with a proof.", epilog=EXIT_CODES)
     top.add_argument("--version", action=Version, nargs=0, help="print the version")
     commands = top.add_subparsers(metavar="COMMAND", required=True, dest="command")
+    chosen = top
     for name, summary in COMMANDS.items():
         if words[:1] != [name]:
             commands.add_parser(name, help=summary)
             continue
         command: Any = import_module(f".{name}", __package__)
         epilog = (command.__doc__ or "").partition("\n\n")[2]
-        parser = commands.add_parser(name, help=summary, epilog=epilog, parents=getattr(command, "OPTIONS", ()))
+        parser: Parser = commands.add_parser(name, help=summary, epilog=epilog, parents=getattr(command, "OPTIONS", ()))
         command.add_arguments(parser)
+        chosen = parser
         if name == "train":
             words, class_weights = command.take_class_weights(words)
             parser.set_defaults(class_weights=class_weights)
@@ -68,8 +70,9 @@ def parse(words: list[str], arguments: argparse.Namespace) -> None:
     optional = getattr(arguments, "optional", None)
     if len(rest) == 1 and optional and getattr(arguments, optional) is None and not rest[0].startswith("-"):
         setattr(arguments, optional, rest.pop())
-    if rest:
-        top.error(f"unrecognized arguments: {' '.join(rest)}")
+    if rest:  # files are among them only because an option before them is unknown
+        unknown = [word for word in rest if word.startswith("-")] or rest
+        chosen.error(f"unrecognized arguments: {' '.join(unknown)}")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -11,6 +11,7 @@ exit codes: 0 done, 3 failed
 import argparse
 import sys
 
+from .liblinear import add_prediction_arguments, require_no_probabilities
 from .options import DATA_HELP, DONE, LABEL, READING, columns_text, notice, read_data, read_model
 
 OPTIONS = (READING, LABEL)
@@ -25,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     settled = "write after each label whether it is settled (yes or no: no more training changes it), and count these"
     parser.add_argument("--settled", action="store_true", help=settled)
     parser.add_argument("-q", "--quiet", action="store_true", help="print neither the accuracy nor the count")
+    add_prediction_arguments(parser)
     parser.set_defaults(run=run, optional="out")
 
 
@@ -38,6 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     from ..data.libsvm import label_text
     from ..model.linear_model import labels_of
 
+    require_no_probabilities(arguments)
     if arguments.out is not None:
         require_other_file(arguments.out, arguments.data, arguments.model)
     model = read_model(arguments)

@@ -27,7 +27,12 @@ fraction = number(float, lambda value: 0 < value < 1, "not between 0 and 1")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of a search."""
     add = parser.add_argument
-    add("--search-C", action="store_true", help="choose C by cross-validation (-v K folds, default 5), with a proof")
+    add(
+        "-C",
+        "--search-C",
+        action="store_true",
+        help="choose C by cross-validation (-v K folds, default 5), with a proof",
+    )
     add("--tolerance", type=fraction, default=TOLERANCE, metavar="ERROR", dest="search_tolerance", help=TOLERANCE_HELP)
     add("--C-range", type=positive, nargs=2, default=RANGE, metavar=("LOW", "HIGH"), help=RANGE_HELP)
     add("--max-fits", type=several, metavar="N", help="with --search-C: the most values of C to train at, 2 or more")
@@ -54,11 +59,13 @@ def require_searchable(arguments: argparse.Namespace) -> None:
     if not low < high < float("inf"):
         raise ValueError(f"--C-range needs two finite numbers, the smaller one first, got {low:g} and {high:g}")
     if arguments.C != 1.0:
-        raise ValueError("-c and --search-C exclude each other: a C is given, or one is searched")
+        raise ValueError("-c and --search-C exclude each other; --C-range LOW HIGH says where to search")
     if arguments.multi_class == "joint":
         raise ValueError("--search-C trains each class against the rest; it has no proof for --multi-class joint")
-    if "hinge" in arguments.algorithm or arguments.algorithm == "decomposition":
-        raise ValueError(f"--search-C has a proof for squared slacks only, not for --algorithm {arguments.algorithm}")
+    if arguments.loss == "hinge":
+        raise ValueError("--search-C has a proof for squared slacks only, not for --loss hinge")
+    if arguments.algorithm == "decomposition":
+        raise ValueError("--search-C has a proof for a regularised intercept only, not for --algorithm decomposition")
 
 
 def search(

@@ -4,7 +4,7 @@ for example:
   dynmargin train a9a.xz a9a.npz --epsilon 0.001
   dynmargin train a9a.xz a9a.npz --until-settled 99.9%
 
--c, -B, -wLABEL, -v and -q mean what they mean in LIBLINEAR.
+-c, -B, -wLABEL, -v, -C and -q mean what they mean in LIBLINEAR; -s is accepted where the problem is ours.
 exit codes: 0 what was asked for is proven, 1 it is not (the model is still written), 3 failed
 """
 
@@ -16,8 +16,8 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..algorithms.registry import NAMES, find
-from . import options, search
+from ..algorithms.registry import ALGORITHMS, NAMES, find
+from . import liblinear, options, search
 from .options import DATA_HELP, DONE, NOT_PROVEN, finite, notice, positive, several, share
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", nargs="?", help="default: DATA.model.npz; - for standard output")
     add = parser.add_argument
     add("--algorithm", choices=NAMES, default="auto", metavar="NAME", help=f"{', '.join(NAMES)} (default: auto)")
+    losses = "squared_hinge (the default), or hinge: for auto, dcd and mpu"
+    add("--loss", choices=("squared_hinge", "hinge"), metavar="LOSS", help=losses)
     add("-B", type=finite, default=1.0, metavar="BIAS", dest="bias", help="constant feature (default 1); -1 for none")
     add("-wLABEL", metavar="WEIGHT", dest="_", help="multiply C for the class LABEL, as in -w-1 5")
     several_classes = "several classes: each against the rest (ovr, the default), or all at once (joint)"
@@ -55,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     every = "seconds between two snapshots (default 60); they take at most 2 %% of the time"
     add("--checkpoint-every", type=positive, default=60.0, metavar="SECONDS", help=every)
     add("-q", "--quiet", action="store_true", help="print nothing but notices and errors")
-    add("-e", metavar="TOLERANCE", dest="tolerance", help="ignored: the certificate decides; see --epsilon")
+    liblinear.add_training_arguments(parser)
     parser.set_defaults(run=run, optional="model")
 
 
@@ -83,11 +85,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Read the data, then train and write the model, or cross-validate."""
     from ..data.atomic import require_other_file, require_writable
 
+    liblinear.apply_training_options(arguments)
+    arguments.loss = loss_of(arguments)
     if arguments.multi_class == "joint" and not NAMES[arguments.algorithm][0].joint:
         able = [name for name, (algorithm, _) in NAMES.items() if algorithm.joint]
         raise ValueError(f"--multi-class joint needs one of {', '.join(able)}, not {arguments.algorithm}")
-    if arguments.tolerance is not None:
-        notice(f"-e {arguments.tolerance} is ignored: the certificate decides when to stop; --epsilon says how close")
     if arguments.until_settled is not None:
         require_settling(arguments)
     if arguments.search_C:
@@ -103,6 +105,20 @@ def run(arguments: argparse.Namespace) -> int:
     require_other_file(arguments.model, arguments.data, arguments.weights)
     training = Training(arguments)
     return training.search() if arguments.search_C else training.fit()
+
+
+def loss_of(arguments: argparse.Namespace) -> str:
+    """Return the loss that the command line asks for, by its name or by that of an algorithm."""
+    algorithm, settings = NAMES[arguments.algorithm]
+    loss = str(arguments.loss or settings.get("loss", "squared_hinge"))
+    if loss != settings.get("loss", loss):
+        raise ValueError(f"--algorithm {arguments.algorithm} and --loss {loss} contradict each other")
+    if loss not in algorithm.losses:
+        able = ", ".join(one.name for one in ALGORITHMS.values() if loss in one.losses)
+        raise ValueError(f"--loss {loss} needs --algorithm {able}; {arguments.algorithm} has the squared hinge only")
+    if loss == "hinge" and arguments.multi_class == "joint":
+        raise ValueError("--multi-class joint has squared slacks only, not --loss hinge")
+    return loss
 
 
 def require_settling(arguments: argparse.Namespace) -> None:
@@ -194,6 +210,7 @@ def open_checkpoint(arguments: argparse.Namespace) -> "Checkpoint | None":
         "-B": arguments.bias,
         "-w": arguments.class_weights,
         "--multi-class": arguments.multi_class,
+        "--loss": None if "hinge" in arguments.algorithm or arguments.loss != "hinge" else "hinge",
     }
     return Checkpoint(arguments.checkpoint, arguments.checkpoint_every, parameters, notice)
 
@@ -244,7 +261,7 @@ class Training:
             asked.C,
             class_weights(classes, asked.class_weights)[0],
             rho=max(0.0, asked.bias),
-            loss=NAMES[asked.algorithm][1].get("loss", "squared_hinge"),
+            loss=asked.loss,
             free_bias=self.algorithm.free_bias,
             joint=asked.multi_class == "joint",
         )
