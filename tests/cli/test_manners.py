@@ -23,7 +23,7 @@ from dynmargin.cli.main import COMMANDS
         (["train", "train", "-v", "1"], "1 is less than 2"),
         (["train", "train", "-w1", "x"], "dynmargin train: -w1 needs a positive weight, got x"),
         (["train", "train", "--algorithm", "other"], "invalid choice: 'other'"),
-        (["train", "train", "-c", "inf", "--algorithm", "newton"], "needs a finite C"),
+        (["train", "train", "-c", "inf", "--algorithm", "newton"], "needs a finite -c"),
         (["train"], "the following arguments are required: DATA"),
         (["verify", "train", "train"], "dynmargin verify: train is not a dynmargin model, or it is damaged"),
         (["verify", "model.npz", "table.csv"], "column 'kind' holds string"),

@@ -37,4 +37,11 @@ def test_what_does_not_go_together_is_refused(run):
 def test_what_cannot_be_reached_says_how_far_it_came(run):
     code, _, err = run("train", "train", "short.npz", "--until-settled", "100%", "--max-time", "1e-9")
     assert code == 1
-    assert "of the rows are settled, not 100 %: max_time is reached" in err
+    assert "of the rows are settled, not 100 %: --max-time is reached" in err
+
+
+def test_verify_says_that_rows_were_to_be_settled(run):
+    assert run("train", "-q", "train", "to-settle.npz", "--until-settled", "90%")[0] == 0
+    out = run("verify", "to-settle.npz", "train")[1]
+    assert "the file says that 90.0 % of the rows were to be settled\n" in out
+    assert "was asked for" not in out

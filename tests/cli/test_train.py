@@ -19,7 +19,7 @@ def test_train_prints_the_certificate_and_says_where_the_model_is(run):
     code, out, err = run("train", "train", "new.npz", "--algorithm", "pdm", "--epsilon", "0.05", "--seed", "3")
     assert code == 0
     assert re.search(r"^pdm: as asked; \d+ passes, \d+ updates, \d+\.\d\d s\n", out)
-    proven = r"margin \S+, no classifier above \S+; gap 0\.0\d+ \(achieves epsilon=0\.05\)"
+    proven = r"margin \S+, no classifier above \S+; gap 0\.0\d+ \(achieves --epsilon 0\.05\)"
     assert re.search(proven + r"(; \S+ % of the training rows are provably predicted as by the exact optimum)?\n", out)
     assert out.endswith("model written to new.npz\n")
     assert "train: 1200 rows, 64 features, read in" in err
@@ -125,7 +125,7 @@ def test_a_weight_for_no_class_is_noticed(run):
 def test_an_algorithm_that_is_satisfied_too_early_has_not_proven_epsilon(run):
     code, out, _ = run("train", "train", "satisfied.npz", "--algorithm", "perceptron")
     assert code == 1
-    assert "does not achieve epsilon=0.01" in out
+    assert "does not achieve --epsilon 0.01" in out
     assert run("train", "-q", "-v", "2", "train", "--algorithm", "perceptron")[0] == 1
 
 
@@ -141,7 +141,7 @@ def test_cross_validation_leaves_no_model(option, run, folder):
 def test_train_says_when_epsilon_is_not_reached(run, folder):
     code, out, err = run("train", "ten", "short.npz", "--algorithm", "pdm", "--epsilon", "1e-9", "--max-time", "0.2")
     assert code == 1
-    assert "does not achieve epsilon=1e-09" in out
+    assert "does not achieve --epsilon 1e-09" in out
     assert "classes fell short" in err
     assert run("verify", "short.npz", "ten")[0] == 0  # what was reached is proven
 
@@ -209,7 +209,7 @@ def test_the_live_line_is_rewritten_on_a_terminal(folder):
     os.close(ours)
     assert re.search(r"\r\x1b\[Kgap [\d.]+%, margin \S+, at most \S+, \d+\.\d s, \d+ pass", shown)
     assert shown.endswith("\r\x1b[K")  # cleared at the end
-    assert b"achieves epsilon" in done.stdout
+    assert b"achieves --epsilon" in done.stdout
 
 
 def test_ctrl_c_keeps_what_has_been_reached(run):

@@ -1,12 +1,14 @@
 """Newton's method on LinearSVC's objective, with the same certificate; not in the paper, see ``newton.hpp``."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
 from ..problem.packed import PackedProblem
+from ..problem.wording import wording
 from ..training.request import LARGEST_COUNT, Request
 from ..training.result import Result
 from ..training.run import Refinement, train
@@ -34,13 +36,16 @@ def n_prices(problem: PackedProblem) -> int:
 def train_newton(problem: PackedProblem, request: Request) -> Result:
     """Run Newton's method; for soft margins only."""
     if problem.hard_margin:
-        raise ValueError("Newton's method needs a finite C; PDMClassifier takes the hard margin")
+        words = wording()
+        raise ValueError(f"Newton's method needs a finite {words.name('C')}; {words.pdm} takes the hard margin")
     if not problem.stiffness <= LARGEST_STIFFNESS:
         raise ValueError(
             f"2 C weight times the squared length of a row is {problem.stiffness:.1g} on average, more than the "
-            f"{LARGEST_STIFFNESS:g} that Newton's method can compute with; scale the features, or use a smaller C"
+            f"{LARGEST_STIFFNESS:g} that Newton's method can compute with; {wording().scaling}, or use a "
+            f"smaller {wording().name('C')}"
         )
-    return train(problem, NewtonTrainer(problem, request.seed), request, Refinement.none())
+    result = train(problem, NewtonTrainer(problem, request.seed), request, Refinement.none())
+    return replace(result, newton=True)
 
 
 class NewtonTrainer:

@@ -196,4 +196,5 @@ def train_race(problem: PackedProblem, request: Request) -> Result:
     result = train(problem, race, request, Refinement.none())
     last = race.current.name
     others = [name for name in dict.fromkeys(race.turns) if name != last]
-    return replace(result, algorithm=f"{last}: {'in turns with ' + ', '.join(others) if others else 'alone'}")
+    algorithm = f"{last}: {'in turns with ' + ', '.join(others) if others else 'alone'}"
+    return replace(result, algorithm=algorithm, newton="newton" in race.turns)

@@ -15,6 +15,7 @@ from ..problem.cores import threads_of
 from ..problem.matrix import as_matrix
 from ..problem.problems import JointProblem, Problem, first_foreign, label_text
 from ..problem.statement import counted, describe, difference, labels_text
+from ..problem.wording import wording
 from .ball import Ball, ball_from
 from .counts import SparseCounts
 from .html import as_table
@@ -161,7 +162,8 @@ class Certificate:
         # Where hardly any row is settled, that says nothing about the classifier: so early, the ball is still large.
         worth_saying = self.settled_share is not None and self.settled_share >= 0.001
         settled = f"; {settled_text(self.settled_share or 0.0)}" if worth_saying else ""
-        return f"{self._which}{bounds}; gap {self.gap:.3g} ({achieved} epsilon={self.epsilon:g}){settled}"
+        asked = wording().setting("epsilon", f"{self.epsilon:g}")
+        return f"{self._which}{bounds}; gap {self.gap:.3g} ({achieved} {asked}){settled}"
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self}>"
@@ -285,7 +287,9 @@ class Certificate:
         if data_digest != self.data_digest:
             if rows_digest == self.rows_digest:
                 return unproven("other data", "the rows are the same, in another order")
-            return unproven("other data", "rows, labels or sample_weight are not those it was made for")
+            return unproven(
+                "other data", f"rows, labels or {wording().name('sample_weight')} are not those it was made for"
+            )
         margin, upper_bound, ball = _prove(
             matrix, problem, self.problem, self.weights, self.intercept, self.counts, confirming=True
         )

@@ -70,7 +70,7 @@ def c_path(
     """
     if not 0 < C_low <= C_high < np.inf:
         raise ValueError(f"C_low and C_high must be positive, finite and in order, got {C_low!r} and {C_high!r}")
-    classifier = NewtonClassifier(
+    classifier = _Named(
         epsilon=epsilon, class_weight=class_weight, fit_intercept=fit_intercept, intercept_scaling=intercept_scaling
     )
     classifier._validate_params()
@@ -85,6 +85,10 @@ def c_path(
     names = getattr(classifier, "feature_names_in_", None)
     names = None if names is None else np.asarray(names, dtype=np.str_)
     return CPath(objectives, classes, float(C_low), float(C_high), float(epsilon), names)
+
+
+# What is wrong with a parameter is said about the function that has it, not about the classifier that checks it.
+_Named = type("c_path", (NewtonClassifier,), {})
 
 
 def without_repetitions(X: Any) -> Any:

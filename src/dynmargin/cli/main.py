@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import Any, NoReturn
 
+from ..problem.wording import SHELL, speaking
 from . import streams
 from .options import BROKEN_PIPE, DONE, EXIT_CODES, FAILED, INTERRUPTED
 from .signals import ending_on_signals
@@ -84,7 +85,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     arguments = argparse.Namespace(code=BROKEN_PIPE)  # until the command knows better
     try:
-        with ending_on_signals():
+        with ending_on_signals(), speaking(SHELL):
             run(words, arguments)
         return int(arguments.code)
     except BrokenPipeError:  # the reader of our output closed it

@@ -312,6 +312,8 @@ class Training:
             notice(fitted.shortfall)
         worst, algorithm = fitted.worst, fitted.results[0].algorithm or f"{asked.algorithm}: as asked"
         parameters = {name: getattr(asked, name) for name in ("epsilon", "C", "class_weights", "multi_class", "seed")}
+        if asked.until_settled is not None:
+            parameters["until_settled"] = asked.until_settled
         if self.curve is not None:
             parameters["search"] = str(self.curve)
         label = dataset.label_name or asked.label

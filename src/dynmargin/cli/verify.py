@@ -91,11 +91,24 @@ def run(arguments: argparse.Namespace) -> int:
     if found and worst and worst.gap < 1:  # else nothing is separated
         what, of = ("margin", "best") if worst.loss == "squared_hinge" else ("value 1 / sqrt(objective)", "largest")
         within = f"the {what} is within {percent(worst.gap)} of the {of} possible"
-        lines.append(f"{within}; the file says that {percent(worst.epsilon)} was asked for")
+        lines.append(f"{within}; the file says that {asked_for(model, worst.epsilon)}")
     if found.problem:
         lines.append(f"the problem: {found.problem}{label_column(arguments, dataset, model)}")
     print("\n".join(lines))
     return int(arguments.code)
+
+
+def asked_for(model: "LinearModel", epsilon: float) -> str:
+    """Say what the training was to reach, as far as the file is to be believed."""
+    from ..certificate.certificate import percent as share_text
+
+    parameters = model.parameters
+    share = parameters.get("until_settled")  # of dynmargin train
+    if parameters.get("stop") == "predictions":  # of an estimator
+        share = parameters.get("settle")
+    if isinstance(share, float | int) and 0 < share <= 1:
+        return f"{share_text(float(share))} of the rows were to be settled"
+    return f"{percent(epsilon)} was asked for"
 
 
 def labels(words: list[str] | None, model: "LinearModel") -> list[Any] | None:

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..problem.statement import counted
+from ..problem.wording import wording
 
 Floats = NDArray[np.float64]
 Ended = Literal["tolerance", "max_fits", "max_time", "interrupted", "rounding"]
@@ -98,6 +99,7 @@ class ErrorCurve:
             "interrupted": "it was interrupted",
             "rounding": "some rows are too close to the boundary for double precision",
         }
-        missed = f"; {self.tolerance:.2%} was asked for, but {why.get(self.ended, f'{self.ended} was reached')}"
+        reason = why.get(self.ended) or f"{wording().name(self.ended)} was reached"
+        missed = f"; {self.tolerance:.2%} was asked for, but {reason}"
         trained = f"; {counted(len(self.Cs), 'value')} of C {'was' if len(self.Cs) == 1 else 'were'} trained"
         return text + ("" if self.ended == "tolerance" else missed) + trained

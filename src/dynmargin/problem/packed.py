@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from .problems import Problem, Weights
+from .wording import wording
 
 SMALLEST_LENGTH, LARGEST_LENGTH = 1e-100, 1e100  # squares of lengths outside this range may underflow or overflow
 
@@ -57,8 +58,8 @@ class PackedProblem:
         self.hard_margin = self.core.hard_margin
         if not SMALLEST_LENGTH <= self.R <= LARGEST_LENGTH:
             raise ValueError(
-                f"the longest pattern has length {self.R:g}, from its row, intercept_scaling and 1 / sqrt(2 C weight) "
-                f"together; it must be between {SMALLEST_LENGTH:g} and {LARGEST_LENGTH:g}"
+                f"the longest pattern has length {self.R:g}, from its row, {wording().name('intercept_scaling')} and "
+                f"1 / sqrt(2 C weight) together; it must be between {SMALLEST_LENGTH:g} and {LARGEST_LENGTH:g}"
             )
 
     @property

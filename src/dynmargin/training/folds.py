@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..problem.problems import Problem, Weights
+from ..problem.wording import wording
 from .fit import Fit, Job, Train, run_jobs
 from .request import Request
 
@@ -38,9 +39,7 @@ class Fold:
             weight *= sample_weight
         classes = np.unique(y[weight > 0])
         if len(classes) < 2:
-            raise ValueError(
-                f"fold {number} leaves {len(classes)} class to train on; use fewer folds, or a splitter that stratifies"
-            )
+            raise ValueError(f"fold {number} leaves {len(classes)} class to train on; {wording().splitting}")
         return cls(classes, weight)
 
 

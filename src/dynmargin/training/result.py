@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from ..certificate.certificate import Certificate
+from ..problem.wording import any_of, wording
 
 StopReason = Literal[
     "certificate",
@@ -29,10 +30,13 @@ ROUNDING = 1e-6  # a gap below which a run that gets no further is at the end of
 
 LIMITS = {
     "stalled": "the bounds hardly move any more (less than 1 % in 1,000 passes)",
-    "max_updates": "max_updates is reached",
-    "max_time": "max_time is reached",
     "interrupted": "interrupted",
 }
+
+
+def limit_text(reason: str) -> str:
+    """Say which limit ended a run."""
+    return LIMITS.get(reason) or f"{wording().name(reason)} is reached"
 
 
 class Check(NamedTuple):
@@ -87,6 +91,8 @@ class Result:
         What was chosen and why, where there was a choice.
     stream : Stream or None
         To continue from, where that was asked for.
+    newton : bool
+        Whether Newton's method has had a turn, so that there is no point in advising it.
     """
 
     certificate: Certificate
@@ -99,6 +105,7 @@ class Result:
     dual_scale: float | None = None
     algorithm: str = ""
     stream: Any = None
+    newton: bool = False
 
     def by_own_rule(self) -> "Result":
         """Say so when an algorithm's own rule was satisfied before the gap asked for was proven."""
@@ -110,10 +117,12 @@ class Result:
         if self.certificate.achieved or self.stop_reason in AS_ASKED:
             return None
         margin, upper_bound, gap = self.certificate.margin, self.certificate.upper_bound, self.certificate.gap
+        words = wording()
         if self.stop_reason == "inseparable":
             return (
                 f"no margin above {upper_bound:.3g} exists, and the longest pattern has length {self.R:.3g}: "
-                "the classes are not separable, or barely. Use a finite C, or a smaller margin_floor."
+                f"the classes are not separable, or barely. Use a finite {words.name('C')}"
+                + (f", or a smaller {words.name('margin_floor')}." if words.has("margin_floor") else ".")
             )
         if self.stop_reason == "infeasible":
             return (
@@ -121,19 +130,27 @@ class Result:
                 f"{margin:.6g}, the upper bound from the counts {upper_bound:.6g}. Use a smaller beta, or beta=None."
             )
         problem = self.certificate.problem
-        advice = "use a smaller C, or NewtonClassifier, which copes with any scale; "
-        if problem.joint:  # PDM is the only one that trains for it
-            advice = "use a smaller C, "
-        if problem.hard_margin:  # Newton's method has none
-            advice = ""
-        reason = LIMITS[self.stop_reason]
+        reason = limit_text(self.stop_reason)
         if self.stop_reason == "stalled" and gap < ROUNDING:
-            reason, advice = "rounding leaves no room for a smaller gap", ""
+            reason = "rounding leaves no room for a smaller gap"
         digits = max(1, math.ceil(-math.log10(gap)) - 1) if 0 < gap < 1 else 1
         what = "the margin is at least" if problem.loss == "squared_hinge" else "1 / sqrt(objective) is at least"
         ratio = f" (R/margin is {self.R / margin:.2g})" if margin > 0 else ""
+        at_the_end = problem.hard_margin or (self.stop_reason == "stalled" and gap < ROUNDING)
+        advice = [
+            words.scaling and words.scaling + ratio,
+            "" if at_the_end else f"use a smaller {words.name('C')}",
+            "" if at_the_end or not self._newton_would_do() else f"use {words.newton} (which copes with any scale)",
+            f"ask for a larger {words.name('epsilon')}",
+        ]
         return (
             f"{reason} after {self.history[-1].time:.1f} s: the proven gap is {gap:.3g}, not "
             f"{self.certificate.epsilon:g}; {what} {max(0.0, 1 - gap):.{digits}%} of the best. "
-            f"To get closer, scale the features{ratio}, {advice}or ask for a larger epsilon."
+            f"To get closer, {any_of(advice)}."
         )
+
+    def _newton_would_do(self) -> bool:
+        """Whether Newton's method solves this problem, and has not had its turn yet."""
+        problem = self.certificate.problem
+        other = problem.joint or problem.hard_margin or problem.free_bias or problem.loss != "squared_hinge"
+        return not (other or self.newton)

@@ -16,6 +16,7 @@ from .. import _core
 from ..certificate.certificate import Certificate, certify
 from ..certificate.counts import SparseCounts, as_counts
 from ..problem.packed import PackedProblem
+from ..problem.wording import any_of, wording
 from .request import Request, logger
 from .result import UNFINISHED, Check, Result, StopReason
 from .trainer import Trainer
@@ -173,7 +174,7 @@ class Run:
         # The rule's own margin moves in leaps: no projection is worth a warning there.
         if not self.warned and request.stop == "certificate" and self.trend.slow():
             self.warned = True
-            request.warn(self.trend.message(check, self.problem.R))
+            request.warn(self.trend.message(check, self.problem.R, request.max_time))
         # A rule that is certain to be satisfied some day, and is asked to be, may take its time. For the hard margin
         # nothing is certain: the classes may not be separable.
         patient = self.refine is None and request.stop == "convergence" and not self.problem.hard_margin
@@ -312,14 +313,20 @@ class Trend:
         logarithm = math.log(now) + math.log(gap / self.epsilon) / power
         return math.exp(logarithm) if logarithm < 700 else math.inf
 
-    def message(self, check: Check, R: float) -> str:
+    def message(self, check: Check, R: float, max_time: float | None = None) -> str:
         """Say how long it may take, and what to do about it."""
-        projected = self.projected_seconds()
+        words, projected = wording(), self.projected_seconds()
         expected = f"about {projected:.0f} s" if projected < 1e6 else "very long"
         ratio = f" R/margin is {R / check.margin:.2g}." if check.margin > 0 else ""
+        advice = any_of(
+            [
+                words.scaling and words.scaling + words.scalers,
+                f"ask for a larger {words.name('epsilon')}",
+                f"set {words.name('max_time')}" if max_time is None else "",
+            ]
+        )
         return (
-            f"epsilon={self.epsilon:g} will take {expected}: "
+            f"{words.setting('epsilon', f'{self.epsilon:g}')} will take {expected}: "
             f"after {check.time:.0f} s the proven gap is {check.gap:.3g}.{ratio} "
-            "Scale the features (StandardScaler, or MaxAbsScaler for sparse data), ask for a larger epsilon, "
-            "or set max_time."
+            f"{advice[0].upper()}{advice[1:]}."
         )

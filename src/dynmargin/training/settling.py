@@ -15,10 +15,11 @@ import numpy as np
 from ..certificate.ball import Settled
 from ..certificate.certificate import percent
 from ..problem.packed import PackedProblem
+from ..problem.wording import any_of, wording
 from .checkpoint import Stage
 from .fit import Fit, Train
 from .request import Request
-from .result import UNFINISHED, Result, StopReason
+from .result import UNFINISHED, Result, StopReason, limit_text
 
 # The centre moves too while the radius shrinks, so the next gap is a little less than what the rows tell, and at least
 # this much less than the last one.
@@ -50,20 +51,22 @@ class SettledFit(Fit):
         """What a user should know if too few rows are settled."""
         if self.achieved:
             return None
-        reason = _WHY.get(self.worst.stop_reason, f"the training ended ({self.worst.stop_reason})")
+        ended, words = self.worst.stop_reason, wording()
+        reason = _WHY.get(ended) or (limit_text(ended) if ended in LIMITED else f"the training ended ({ended})")
         gap = max(certificate.gap for certificate in self.certificates)
-        more_time = "give it more time, " if self.worst.stop_reason in LIMITED else ""
+        advice = [
+            "give it more time" if self.worst.stop_reason in LIMITED else "",
+            words.scaling,
+            f"use a smaller {words.name('C')}",
+        ]
         return (
             f"{percent(self.share)} of the rows are settled, not {percent(self.asked)}: {reason} at a proven gap of "
-            f"{gap:.3g}. To settle more, {more_time}scale the features or use a smaller C; or ask for fewer rows."
+            f"{gap:.3g}. To settle more, {any_of(advice)}; or ask for fewer rows."
         )
 
 
 _WHY = {
     "stalled": "rounding leaves no room for a smaller gap, or the bounds hardly move any more,",
-    "max_time": "max_time is reached",
-    "max_updates": "max_updates is reached",
-    "interrupted": "interrupted",
     "inseparable": "the classes are not separable, or barely,",
     "certificate": "no smaller gap can be proven",
 }
