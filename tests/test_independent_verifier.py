@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from dynmargin import DCDClassifier, DecompositionSVMClassifier, NewtonClassifier, PDMClassifier
+from dynmargin.cli.main import main
 
 VERIFIER = Path(__file__).parent.parent / "tools" / "independent_verifier.py"
 DATA = Path(__file__).parent / "data"
@@ -193,8 +194,37 @@ def test_a_table_and_compressed_text_are_read(names, tmp_path):
     assert (found.returncode, found.stderr) == (0, "")
 
 
+@pytest.mark.parametrize("sparse", [True, False])
+def test_a_model_of_scaled_rows_is_about_scaled_rows(sparse, tmp_path):
+    random = np.random.default_rng(0)
+    y = np.arange(24) % 2
+    X = (random.normal(size=(24, 3)) + 2 * y[:, None]) * [1.0, 1000.0, 1e-3]
+    if sparse:
+        data = write_text(tmp_path / "data", X, y)
+        arguments = []
+    else:
+        data, arguments = tmp_path / "data.csv", ["--label", "y"]
+        lines = [",".join(map(repr, [*row, label])) for row, label in zip(X.tolist(), y.tolist(), strict=True)]
+        data.write_text("\n".join(["a,b,c,y", *lines]))
+    assert main(["train", "-q", str(data), str(tmp_path / "m.npz"), "--scale", "standard", *arguments]) == 0
+    found = verify(tmp_path / "m.npz", data, *arguments)
+    assert (found.returncode, found.stderr) == (0, "")
+    assert found.stdout.startswith("about scaled rows (standard)")
+    entries = entries_of(tmp_path / "m.npz")
+    raw = {name: entry for name, entry in entries.items() if not name.startswith("scaling/")}
+    write_format_3(tmp_path / "raw.npz", raw)  # needs what is not there
+    assert verify(tmp_path / "raw.npz", data, *arguments).returncode == 3
+    write_format_3(tmp_path / "raw.npz", {**raw, "needs": np.array([], np.str_)})
+    assert verify(tmp_path / "raw.npz", data, *arguments).returncode == 1
+    write_format_3(tmp_path / "other.npz", {**entries, "needs": np.array(["scaling", "more"])})
+    assert verify(tmp_path / "other.npz", data, *arguments).returncode == 3
+    for divisor in (-1.0, 0.0, np.nan):
+        write_format_3(tmp_path / "other.npz", {**entries, "scaling/divisor": np.full(3, divisor)})
+        assert verify(tmp_path / "other.npz", data, *arguments).returncode == 3
+
+
 def test_it_is_short_and_needs_the_standard_library_alone():
     lines = VERIFIER.read_text().splitlines()
-    assert len(lines) < 200
+    assert len(lines) < 220
     imported = {line.split()[1] for line in lines if line.startswith(("import ", "from "))}
     assert imported <= sys.stdlib_module_names

@@ -291,16 +291,16 @@ def test_what_is_not_in_the_manifest_is_refused(newest):
 def test_a_section_that_is_not_known_is_skipped_unless_it_is_needed(newest):
     with np.load(io.BytesIO(newest)) as archive:
         arrays = dict(archive)
-    arrays["scaling/factor"] = np.ones(3)
+    arrays["rotation/angle"] = np.ones(3)
     arrays["manifest"] = arrays.pop("manifest")  # the last
     file = io.BytesIO()
     np.savez(file, **arrays)
     content = remade(file.getvalue())
     X, y = read_libsvm(STORED / "format-1.libsvm")
     assert parse(content, "model").verify(X, y)
-    with pytest.raises(ModelFileError, match=r"by a newer dynmargin \(it needs scaling\): upgrade it"):
-        parse(remade(content.tobytes(), needs=np.array(["scaling"])), "model")
-    for needs in (np.array("scaling"), np.zeros(1)):
+    with pytest.raises(ModelFileError, match=r"by a newer dynmargin \(it needs rotation\): upgrade it"):
+        parse(remade(content.tobytes(), needs=np.array(["rotation"])), "model")
+    for needs in (np.array("rotation"), np.zeros(1)):
         with pytest.raises(ModelFileError, match="needs is not a list of names"):
             parse(remade(content.tobytes(), needs=needs), "model")
 

@@ -41,15 +41,17 @@ def require(holds, sentence, code=3):
 def read_model(path):
     """Return the entries of a model file: arrays in a zip archive, here as lists."""
     with zipfile.ZipFile(path) as archive:
-        entries = [entry for entry in archive.infolist() if "/" not in entry.filename]  # sections are optional
-        raw = {entry.filename.removesuffix(".npy"): archive.read(entry) for entry in entries}
-    require(len(raw) == len(entries), "an entry is there twice")
+        known = [entry for entry in archive.infolist() if "/" not in entry.filename.removeprefix("scaling/")]
+        raw = {entry.filename.removesuffix(".npy"): archive.read(entry) for entry in known}
+    require(len(raw) == len(known), "an entry is there twice")
     model = {name: read_array(content) for name, content in raw.items()}
     require(model["format"] == "dynmargin model" and model["version"] in (1, 2, 3), "not a model of format 1, 2 or 3")
     if model["version"] == 3:
         manifest = json.loads(model["manifest"])
         for name in raw.keys() - {"manifest"}:
             require(manifest[name] == hashlib.sha256(raw[name]).hexdigest(), f"{name} is not as in the manifest")
+        needs = set(model.get("needs", []))
+        require(needs <= ({"scaling"} if "scaling/shift" in model else set()), f"it needs {needs}, not all of it known")
     return {"joint": model["version"] == 2, **model}
 
 
@@ -97,7 +99,16 @@ def read_data(path, label, model):
         first = model.get("first_index", min((j for row in rows for j, _ in row), default=1) > 0)
     m, d = model["n_rows"], len(model["coef"][0])
     require(len(rows) == m and all(0 <= j - first < d for row in rows for j, _ in row), f"other data: not {m} x {d}", 2)
-    return [[(j - first, value) for j, value in row] for row in rows], labels
+    rows = [[(j - first, value) for j, value in row] for row in rows]
+    return scaled(rows, model["scaling/shift"], model["scaling/divisor"]) if "scaling/shift" in model else rows, labels
+
+
+def scaled(rows, shift, divisor):
+    """Return the rows that a model with a scaling is about: (x - shift) / divisor for each feature, in doubles."""
+    require(all(map(isfinite, shift)) and all(0 < s < inf for s in divisor), "the scaling is not made of sound numbers")
+    require(all(len(dict(row)) == len(row) for row in rows), "a row has a column twice")
+    zeros = dict.fromkeys(range(len(shift)), 0.0) if any(shift) else {}  # which stay zeros if nothing is subtracted
+    return [[(j, (x - shift[j]) / divisor[j]) for j, x in {**zeros, **dict(row)}.items()] for row in rows]
 
 
 def whole(values):
@@ -165,6 +176,8 @@ def check(model, data, label, weights_file):
     following, coef, joint = iter(numbers), model["coef"], model["joint"]
     rows, K = [[(j, next(following)) for j, _ in row] for row in values], len(coef) if joint else 1
     require(len(classes) == len(model["classes"]) == max(2, len(coef)), "the classes do not fit the weights")
+    if "scaling/kind" in model:
+        yield f"about scaled rows ({model['scaling/kind']}), by the numbers that the model has for each feature", None
     for i, margin, bound in zip(range(len(coef) // K), model["margin"], model["upper_bound"], strict=True):
         positive, patterns, costs = 1 if len(coef) == 1 else i, {}, {}
         for k in members:

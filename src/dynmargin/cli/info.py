@@ -35,6 +35,8 @@ def run(arguments: argparse.Namespace) -> int:
         f"bias          {model.bias:g}",
         f"digest        {digest(content, name) or 'none before format 3'}",
     ]
+    if model.scaling is not None:
+        lines.append(f"scaling       {model.scaling}")
     if model.first_index is not None:
         lines.append(f"first index   {model.first_index}")
     lines.append(f"problem       {problem_text(model.certificates)}" if model.certificates else "certificate   none")

@@ -13,6 +13,7 @@ import re
 import sys
 import time
 from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ..data.dataset import Dataset
+    from ..model.scaling import Scaling
     from ..path.error_curve import ErrorCurve
     from ..problem.problems import Problem
     from ..training.checkpoint import Checkpoint
@@ -47,6 +49,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--loss", choices=("squared_hinge", "hinge"), metavar="LOSS", help=losses)
     add("-B", type=finite, default=1.0, metavar="BIAS", dest="bias", help="constant feature (default 1); -1 for none")
     add("-wLABEL", metavar="WEIGHT", dest="_", help="multiply C for the class LABEL, as in -w-1 5")
+    scaled = "put the features on a common scale, which becomes part of the model (default: none)"
+    add(
+        "--scale",
+        choices=("standard", "maxabs", "none"),
+        default="none",
+        metavar="HOW",
+        help=f"standard, maxabs: {scaled}",
+    )
     several_classes = "several classes: each against the rest (ovr, the default), or all at once (joint)"
     add("--multi-class", choices=("ovr", "joint"), default="ovr", help=several_classes)
     until = "train until the predictions of that share of the rows are settled: no more training changes them"
@@ -82,6 +92,14 @@ def take_class_weights(words: list[str]) -> tuple[list[str], dict[str, float]]:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    """Check what is asked for, then do it; rows that are scaled already need no advice to scale them."""
+    from ..problem.wording import SHELL, speaking
+
+    with speaking(SHELL if arguments.scale == "none" else replace(SHELL, scaling="")):
+        return train(arguments)
+
+
+def train(arguments: argparse.Namespace) -> int:
     """Read the data, then train and write the model, or cross-validate."""
     from ..data.atomic import require_other_file, require_writable
 
@@ -210,6 +228,7 @@ def open_checkpoint(arguments: argparse.Namespace) -> "Checkpoint | None":
         "-B": arguments.bias,
         "-w": arguments.class_weights,
         "--multi-class": arguments.multi_class,
+        "--scale": None if arguments.scale == "none" else arguments.scale,
         "--loss": None if "hinge" in arguments.algorithm or arguments.loss != "hinge" else "hinge",
     }
     return Checkpoint(arguments.checkpoint, arguments.checkpoint_every, parameters, notice)
@@ -231,6 +250,7 @@ class Training:
         self.train = train if self.checkpoint is None else self.checkpoint.around(train)
         self.dataset = read(arguments)
         self.classes, self.y = self.dataset.labelled()
+        self.scaling = self.scale()
         self.weights = options.read_weights(arguments.weights, len(self.y)) if arguments.weights else None
         require_weight_in_every_class(self.classes, self.y, self.weights)
         for label in class_weights(self.classes, arguments.class_weights)[1]:
@@ -250,6 +270,21 @@ class Training:
         except ValueError:  # it has met a row of infinite length
             self.dataset.require_finite()
             raise
+
+    def scale(self) -> "Scaling | None":
+        """Put the features on a common scale, if that is asked for."""
+        from ..data.dataset import Csr
+        from ..model.scaling import fit_scaling
+
+        kind, X = self.arguments.scale, self.dataset.X
+        if kind == "none":
+            return None
+        self.dataset.require_finite()
+        scaling = fit_scaling(kind, X)
+        if kind == "standard" and isinstance(X, Csr):
+            notice("the data are sparse: --scale standard divides by the standard deviations and does not centre")
+        self.dataset = replace(self.dataset, X=scaling.of(X))
+        return scaling
 
     def problems(self, classes: "NDArray[Any]") -> "list[Problem]":
         """State the problems over these classes."""
@@ -327,6 +362,7 @@ class Training:
             feature_names=dataset.feature_names,
             first_index=dataset.first_index,
             parameters={"algorithm": algorithm, **parameters, "stop_reason": worst.stop_reason, "label": label},
+            scaling=self.scaling,
         )
         # Known before it is printed: whatever becomes of the output, the exit code is that of the proof.
         found = self.curve is None or self.curve.ended == "tolerance"
@@ -337,7 +373,10 @@ class Training:
             if len(fitted.results) > 1:
                 lines.append(f"{len(fitted.results)} classes, each against the rest; the one with the largest gap:")
             piped = asked.model == "-"  # nothing else may be in the output then
-            lines += [str(worst.certificate), f"model written to {'standard output' if piped else asked.model}"]
+            lines.append(str(worst.certificate))
+            if self.scaling is not None:
+                lines.append(f"this is about scaled rows: {self.scaling}")
+            lines += [f"model written to {'standard output' if piped else asked.model}"]
             print("\n".join(lines), file=sys.stderr if piped else sys.stdout)
         return int(asked.code)
 

@@ -49,6 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("-B", type=finite, metavar="BIAS", dest="bias", help="which constant feature there must be; -1 for none")
     add("--classes", type=names, metavar="LABELS", help="which classes there must be, separated by commas")
     add("--loss", choices=("squared_hinge", "hinge"), help="which loss it must be")
+    add("--scale", choices=("standard", "maxabs", "none"), metavar="HOW", help="how the features must be scaled")
     parser.set_defaults(run=run)
 
 
@@ -62,6 +63,11 @@ def run(arguments: argparse.Namespace) -> int:
     from ..data.dataset import Csr
 
     model = read_model(arguments)
+    scale = "none" if model.scaling is None else model.scaling.kind
+    if arguments.scale not in (None, scale):
+        arguments.code = OTHER_DATA
+        print(f"other problem: the features are scaled by {scale}, not by {arguments.scale}")
+        return OTHER_DATA
     dataset = read_data(arguments, model)
     if beyond := dataset.columns_beyond(model.feature_names):
         arguments.code = OTHER_DATA

@@ -11,12 +11,14 @@ from ..certificate.ball import Ball
 from ..certificate.certificate import Certificate, certificate_type
 from ..certificate.counts import SparseCounts
 from ..problem.problems import BinaryProblem, JointProblem, Loss, Problem, require_one_kind
+from .scaling import KINDS, Scaling
 
 NUMBERS = ("margin", "upper_bound", "directional_margin", "epsilon")
 COSTS = ("C_positive", "C_negative")
 DIGESTS = ("data_digest", "rows_digest", "witness_digest")
 COUNTS = ("count_rows", "count_values", "count_starts")
 BALL = ("ball/centre", "ball/intercept", "ball/radius", "ball/settled_share")  # an optional section
+SCALING = ("scaling/kind", "scaling/shift", "scaling/divisor")  # a section that a model needs if it has one
 LARGEST_TOTAL = 2**53  # of the counts of a certificate; the core refuses more
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -61,7 +63,21 @@ def fields_of(arrays: Arrays, joint: bool) -> dict[str, Any]:
         "feature_names": names,
         "first_index": first_index,
         "parameters": parameters,
+        "scaling": _scaling(arrays, coef),
     }
+
+
+def _scaling(arrays: Arrays, coef: NDArray[np.float64]) -> Scaling | None:
+    """Return how rows are scaled before they are multiplied by the weights, None if they are not."""
+    if not any(name in arrays for name in SCALING):
+        return None
+    kind, shift, divisor = scalar(arrays, "scaling/kind", "U"), arrays["scaling/shift"], arrays["scaling/divisor"]
+    require(kind in KINDS, f"there is no scaling {kind!r}")
+    fits = shift.shape == divisor.shape == coef.shape[1:] and shift.dtype == divisor.dtype == np.float64
+    require(fits, "the scaling does not fit: there must be one shift and one divisor for each feature")
+    sound = np.isfinite(shift).all() and np.isfinite(divisor).all() and (divisor > 0).all()
+    require(bool(sound), "the scaling is not finite, or does not divide by positive numbers")
+    return Scaling(kind, np.ascontiguousarray(shift), np.ascontiguousarray(divisor))
 
 
 def _certificates(

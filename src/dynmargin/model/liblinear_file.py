@@ -24,6 +24,8 @@ def is_model(content: NDArray[np.uint8]) -> bool:
 
 def format_model(model: LinearModel) -> str:
     """Write a model so that LIBLINEAR reads the same doubles back."""
+    joint = any(certificate.problem.joint for certificate in model.certificates)
+    model = model.unscaled()
     labels, W = model.classes, model.coef
     if not (labels.dtype.kind in "fiub" and (labels == labels.astype(np.int32)).all()):
         raise ValueError("LIBLINEAR's labels are whole numbers; these are not")
@@ -32,7 +34,7 @@ def format_model(model: LinearModel) -> str:
     bias = model.bias if model.bias > 0 else float(model.intercept.any())  # a free intercept has no constant feature
     if bias > 0:
         W = np.column_stack([W, model.intercept / bias])
-    joint = len(W) == len(labels) == 2 or any(certificate.problem.joint for certificate in model.certificates)
+    joint |= len(W) == len(labels) == 2
     header = [
         f"solver_type {JOINT if joint else SOLVER}",
         f"nr_class {len(labels)}",

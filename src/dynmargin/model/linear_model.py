@@ -17,6 +17,7 @@ from ..problem.matrix import as_floats, for_products, require_sound
 from ..problem.problems import as_labels
 from ..problem.statement import counted
 from .model_file import ModelFileError, parse, write
+from .scaling import Scaling
 
 ROUNDED_OTHERWISE = 1e-3  # of the rows may be settled or not by the way in which they are stored
 
@@ -152,6 +153,8 @@ class LinearModel(Predictor):
         Where the indices of the LIBSVM text that it was trained on begin, 0 or 1.
     parameters : dict
         How it was trained, for information.
+    scaling : Scaling or None
+        What is done to the features first (``dynmargin train --scale``); weights and certificates are about such rows.
 
     Examples
     --------
@@ -174,6 +177,7 @@ class LinearModel(Predictor):
     feature_names: NDArray[np.str_] | None = None
     first_index: int | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    scaling: Scaling | None = None
 
     @property
     def n_features(self) -> int:
@@ -187,15 +191,11 @@ class LinearModel(Predictor):
 
     def _linear(self, X: Any) -> tuple[Any, NDArray[np.float64], NDArray[np.float64], NDArray[Any]]:
         self._require_names(X)
-        if hasattr(X, "tocsr"):
-            require_sound(X)
-            X = X.tocsr()
-            X = X if X.data.dtype in (np.float32, np.float64) else X.astype(np.float64)
-        else:
-            X = as_floats(X)
+        X = as_sparse(X) if hasattr(X, "tocsr") else as_floats(X)
         if len(X.shape) != 2 or X.shape[1] != self.n_features:
             raise ValueError(f"the model has {counted(self.n_features, 'feature')}; X has the shape {tuple(X.shape)}")
         X = for_products(X) if hasattr(X, "indptr") else X
+        X = X if self.scaling is None else self.scaling.of(X)
         _require_finite(X.data if hasattr(X, "indptr") else X)
         return X, self.coef, self.intercept, self.classes
 
@@ -256,9 +256,11 @@ class LinearModel(Predictor):
         if not self._is_that_of_the_certificates():
             return unproven("altered", "the weights or classes are not those of the certificate")
         expected: dict[str, Any] = {"C": C, "classes": classes, "loss": loss, "intercept_scaling": intercept_scaling}
-        found = []
+        rows, found = self._scaled(X), []
+        if rows is None:
+            return unproven("other data", f"the scaling of the model ({self.scaling}) is not that of these rows")
         for certificate in self.certificates:
-            result = certificate.verify(X, y, sample_weight, **expected, n_jobs=n_jobs)
+            result = certificate.verify(rows, y, sample_weight, **expected, n_jobs=n_jobs)
             if not result:
                 return result
             found.append((certificate.gap, result))
@@ -267,7 +269,32 @@ class LinearModel(Predictor):
             detail = f"{percent(claimed)} of the rows are said to be settled, but {percent(share)} are"
             return unproven("not proven", detail)
         worst = max(found, key=lambda gap_and_result: gap_and_result[0])[1]
-        return replace(worst, problem=problem_text(self.certificates, weighted=sample_weight is not None))
+        problem = problem_text(self.certificates, weighted=sample_weight is not None)
+        return replace(worst, problem=problem if self.scaling is None else f"{problem}; rows scaled: {self.scaling}")
+
+    def _scaled(self, X: Any) -> Any:
+        """Return the rows that the certificates are about; None if the rows do not give the scaling of the model."""
+        if self.scaling is None:
+            return X
+        rows = for_products(as_sparse(X)) if hasattr(X, "tocsr") else as_floats(X)
+        if len(rows.shape) != 2 or rows.shape[1] != self.n_features:
+            return rows  # which the certificates will refuse
+        return self.scaling.of(rows) if self.scaling.is_that_of(rows) else None
+
+    def unscaled(self) -> "LinearModel":
+        """Return a model of raw rows with the same scores, but for rounding; it has no certificate then.
+
+        Returns
+        -------
+        LinearModel
+            Itself if it does not scale.
+        """
+        if self.scaling is None:
+            return self
+        coef = self.coef / self.scaling.divisor
+        return replace(
+            self, coef=coef, intercept=self.intercept - coef @ self.scaling.shift, certificates=(), scaling=None
+        )
 
     def _settled_share(self, X: Any, sample_weight: Any) -> float:
         """Return which share of the rows that take part is settled."""
@@ -309,6 +336,13 @@ class LinearModel(Predictor):
         if not unseen and not missing:
             message += "Feature names must be in the same order as they were in fit.\n"
         raise ValueError(message)
+
+
+def as_sparse(X: Any) -> Any:
+    """Return a sparse matrix as CSR of float32 or float64."""
+    require_sound(X)
+    X = X.tocsr()
+    return X if X.data.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
 
 def load(path: str | os.PathLike[str]) -> LinearModel:

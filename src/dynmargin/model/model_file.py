@@ -12,10 +12,12 @@ A joint margin has one certificate for all rows of weights: ``class_costs`` has 
 takes the place of ``C_positive`` and ``C_negative``, and ``count_rows`` holds ``row * n_classes + wrong class``.
 
 What later versions add are sections, entries called ``section/name``. A reader skips the sections that it does not
-know, unless ``needs`` names them: without those the model cannot be used. One is known, and no model needs it: ``ball``
+know, unless ``needs`` names them: without those the model cannot be used. Two are known. No model needs ``ball``: it
 has where the exact optimum is, ``ball/centre`` and ``ball/intercept`` in the shapes of ``coef`` and ``intercept``, and
 one ``ball/radius`` per certificate, infinite where nothing is known. ``ball/settled_share`` is the share of the
-training rows that are settled, NaN where it was not computed.
+training rows that are settled, NaN where it was not computed. A model needs ``scaling`` if it has it: its weights and
+certificates are about rows in which each feature x is (x - ``scaling/shift``) / ``scaling/divisor``, and
+``scaling/kind`` is "standard" or "maxabs".
 
 Formats 1 and 2 (joint margins) have no ``needs``, ``joint`` and ``manifest``, and their ``witness_digest`` does not
 cover the classes.
@@ -36,15 +38,16 @@ from ..data.atomic import atomic_write
 from ..data.dataset import DataError
 from ..data.npz import digest_of, read_arrays, write_arrays
 from ..problem.statement import labels_text
-from .fields import BALL, COSTS, COUNTS, DIGESTS, NUMBERS, Arrays, fields_of, json_object, require, scalar
+from .fields import BALL, COSTS, COUNTS, DIGESTS, NUMBERS, SCALING, Arrays, fields_of, json_object, require, scalar
+from .scaling import Scaling
 
 FORMAT, VERSION, JOINT_VERSION = "dynmargin model", 3, 2
-SECTIONS = frozenset({"ball"})  # those that this version knows
+SECTIONS = frozenset({"ball", "scaling"})  # those that this version knows
 
 _ENTRIES = {
     *("format", "version", "needs", "manifest", "classes", "coef", "intercept", "bias", "joint", "rho", "class_costs"),
     *("loss", "free_bias", "n_rows", "parameters", "feature_names", "first_index"),
-    *(*NUMBERS, *COSTS, *DIGESTS, *COUNTS, *BALL),
+    *(*NUMBERS, *COSTS, *DIGESTS, *COUNTS, *BALL, *SCALING),
 }
 _MISFITS = (KeyError, ValueError, TypeError, OverflowError)  # what entries that do not fit together raise
 
@@ -64,6 +67,7 @@ def write(
     feature_names: NDArray[np.str_] | None,
     first_index: int | None,
     parameters: Mapping[str, Any],
+    scaling: Scaling | None = None,
 ) -> None:
     """Write a model; "-" is standard output. What could not be read back is refused before anything is written."""
     if classes.dtype.kind == "O" and all(isinstance(label, str) for label in classes):
@@ -80,7 +84,7 @@ def write(
     entries: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
-        "needs": np.empty(0, np.str_),
+        "needs": np.array([] if scaling is None else ["scaling"], np.str_),
         "classes": classes,
         "coef": coef,
         "intercept": intercept,
@@ -104,6 +108,8 @@ def write(
     if first_index is not None:
         entries["first_index"] = first_index
     entries |= _balls(certificates)
+    if scaling is not None:
+        entries |= dict(zip(SCALING, (scaling.kind, scaling.shift, scaling.divisor), strict=True))
     arrays = {name: np.asanyarray(entry) for name, entry in entries.items()}
     try:
         fields_of(arrays, joint)
@@ -141,6 +147,7 @@ def parse(content: NDArray[np.uint8], name: str) -> dict[str, Any]:
         if unknown := sorted(set(arrays["needs"].tolist()) - SECTIONS):
             raise _newer(name, f"it needs {labels_text(unknown)}")
         manifest = json_object(arrays, "manifest")
+        require("scaling" not in arrays["needs"] or SCALING[0] in arrays, "the scaling that it needs is missing")
         require(manifest.keys() == names - {"manifest"}, "its entries are not those of its manifest")
         for entry, digest in digests.items():
             require(entry == "manifest" or manifest[entry] == digest, f"{entry} is not what its manifest says")
