@@ -182,7 +182,7 @@ def test_a_table_without_names_is_told_by_its_first_line(tmp_path):
     [
         (
             "a,b\n1,x\n2,y\n",
-            "column 'b' holds string, not numbers: if it is the label, name it by --label; else encode it",
+            r"column 'b' holds text \('x', 'y'\), not numbers: if it is the label, name it by --label; else leave it",
         ),
         ("a,b\n1,2\n,3\n", "column 'a' has no value in row 2"),
         ("a,b\n1,2\n3\n", "not readable as CSV"),
@@ -205,7 +205,7 @@ def test_a_label_that_is_no_label_is_named_with_its_row_and_column(tmp_path):
         read_csv(tmp_path, "a,b\n1,1.5\n2,inf\n", label="b").labelled()
     with pytest.raises(DataError, match=r"the label 'b' holds timestamp.*, neither numbers nor text"):
         read_csv(tmp_path, "a,b\n1,2024-01-01 10:00:00\n", label="b")
-    with pytest.raises(DataError, match="column 'a' holds string, not numbers: encode it as numbers, or drop it"):
+    with pytest.raises(DataError, match=r"column 'a' holds text \('x'\), not numbers: leave it out by --drop a, or"):
         read_csv(tmp_path, "a,b\nx,1\n", label="b")
 
 

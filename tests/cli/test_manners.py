@@ -26,7 +26,7 @@ from dynmargin.cli.main import COMMANDS
         (["train", "train", "-c", "inf", "--algorithm", "newton"], "needs a finite -c"),
         (["train"], "the following arguments are required: DATA"),
         (["verify", "train", "train"], "dynmargin verify: train is not a dynmargin model, or it is damaged"),
-        (["verify", "model.npz", "table.csv"], "column 'kind' holds string"),
+        (["verify", "model.npz", "table.csv"], "column 'kind' holds text"),
         (["predict", "test", "nowhere.npz"], "dynmargin predict: nowhere.npz: no such file or directory"),
         (["convert", "train", "x"], "dynmargin convert: train is not a dynmargin model, or it is damaged"),
         (["train", "train", "train"], "dynmargin train: train: the output is the input"),

@@ -164,8 +164,8 @@ def test_tables_are_trained_on_by_name(run, folder):
     code, _, err = run("train", "table.csv", "x.npz")
     assert (code, err) == (
         3,
-        "dynmargin train: table.csv: column 'kind' holds string, not numbers: if it is the label, name it by --label; "
-        "else encode it as numbers, or drop it\n",
+        "dynmargin train: table.csv: which column is the label? use --label NAME; the columns are "
+        "kind, p0, p1, p2, p3, p4, p5, p6, p7, ..., p63\n",
     )
 
 

@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     for out in filter(None, (arguments.csv, arguments.plot)):
         require_writable(out)
         require_other_file(out, arguments.data)
-    dataset = read_data(arguments)
+    dataset = read_data(arguments, labelled=True)
     _, y = dataset.labelled()
     dataset.require_finite()
     figure = new_figure() if arguments.plot else None

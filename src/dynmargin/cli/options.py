@@ -63,6 +63,9 @@ def names(text: str) -> list[str]:
 # Options that several commands have, to be passed to argparse as parents.
 LABEL, READING, WEIGHTS, FITTING, JOBS = (argparse.ArgumentParser(add_help=False) for _ in range(5))
 LABEL.add_argument("--label", help="name or number (1 is the first, -1 the last) of the label's column in a table")
+LABEL.add_argument(
+    "--drop", type=names, default=[], metavar="NAMES", help="columns of a table to leave out, by name or number"
+)
 READING.add_argument("--format", choices=FORMATS, help="format of the data (default: by the file name)")
 WEIGHTS.add_argument("--weights", metavar="FILE", help="one weight per row, one per line; multiplies C for that row")
 JOBS.add_argument(
@@ -94,13 +97,18 @@ def columns_text(names: list[str]) -> str:
     return f"the column{'' if len(names) == 1 else 's'} {labels_text(names)}"
 
 
-def read_data(arguments: argparse.Namespace, model: "LinearModel | None" = None) -> "Dataset":
-    """Read the data; for a model with the label and the base of indices that it had in training."""
-    from ..data.formats import read_dataset
+def read_data(
+    arguments: argparse.Namespace, model: "LinearModel | None" = None, *, labelled: bool = False
+) -> "Dataset":
+    """Read the data; for a model with the label, the columns and the base of indices that it had in training."""
+    from ..data.formats import TABLES, format_of, read_dataset
 
-    options: dict[str, Any] = {"label": arguments.label}
+    options: dict[str, Any] = {"label": arguments.label, "drop": arguments.drop, "required": labelled}
     if model is not None:
         options["label"] = arguments.label or model.parameters.get("label")
+        options["names"] = None if model.feature_names is None else model.feature_names.tolist()
+        if (arguments.format or format_of(arguments.data)) in TABLES:
+            options["drop"] = [*arguments.drop, *model.parameters.get("drop", [])]
         options["zero_based"] = "auto" if model.first_index is None else model.first_index == 0
         options["features"] = model.n_features if arguments.label is None else None
     dataset = read_dataset(arguments.data, arguments.format, **options)

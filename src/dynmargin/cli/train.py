@@ -165,13 +165,10 @@ def default_model(data: str) -> str:
 def read(arguments: argparse.Namespace) -> "Dataset":
     """Read the data and report their size."""
     from ..data.archives import name_of
-    from ..data.formats import read_dataset
     from ..problem.statement import counted
 
     began = time.perf_counter()
-    dataset = read_dataset(arguments.data, arguments.format, label=arguments.label)
-    for message in dataset.notices:
-        notice(message)
+    dataset = options.read_data(arguments, labelled=True)
     if not arguments.quiet:
         rows, columns = dataset.X.shape
         seconds = time.perf_counter() - began
@@ -352,6 +349,8 @@ class Training:
         if self.curve is not None:
             parameters["search"] = str(self.curve)
         label = dataset.label_name or asked.label
+        if dataset.dropped:
+            parameters["drop"] = list(dataset.dropped)
         model_file.write(
             asked.model,
             classes=self.classes,

@@ -99,7 +99,8 @@ def run(arguments: argparse.Namespace) -> int:
         within = f"the {what} is within {percent(worst.gap)} of the {of} possible"
         lines.append(f"{within}; the file says that {asked_for(model, worst.epsilon)}")
     if found.problem:
-        lines.append(f"the problem: {found.problem}{label_column(arguments, dataset, model)}")
+        columns = label_column(arguments, dataset, model) + dropped_columns(arguments, dataset)
+        lines.append(f"the problem: {found.problem}{columns}")
     print("\n".join(lines))
     return int(arguments.code)
 
@@ -147,3 +148,11 @@ def label_column(arguments: argparse.Namespace, dataset: "Dataset", model: "Line
         return ""
     chosen = "" if arguments.label else ", as the model says"
     return f"; labels from the column {label_text(label)}{chosen}"
+
+
+def dropped_columns(arguments: argparse.Namespace, dataset: "Dataset") -> str:
+    """Say which columns of a table are left out, and who has chosen them."""
+    if not dataset.dropped:
+        return ""
+    chosen = "" if arguments.drop else ", as the model says"
+    return f"; without {columns_text(list(dataset.dropped))}{chosen}"

@@ -110,6 +110,24 @@ def contents(source: str | os.PathLike[str] | BinaryIO) -> Bytes:
     return packed
 
 
+def head(path: str, n_bytes: int) -> bytes:
+    """Return the first bytes of a file, decompressed; nothing of a stream, nor of what `contents` will refuse."""
+    if path == STDIN or not os.path.isfile(path):
+        return b""
+    try:
+        with open(path, "rb") as file:
+            packed = file.read(n_bytes)
+    except OSError:
+        return b""
+    for compression in COMPRESSIONS:
+        if packed.startswith(compression.magic):
+            try:
+                return bytes(compression.decompressor().decompress(packed, n_bytes))
+            except Exception:  # each library has its own
+                return b""
+    return packed
+
+
 def _raw(source: str | os.PathLike[str] | BinaryIO, name: str) -> Bytes:
     if not isinstance(source, str | os.PathLike):
         return _rest(source, name)

@@ -136,6 +136,10 @@ class Dataset:
         Messages for the user.
     label_name : str or None
         The name of the label's column, where the file has names.
+    dropped : tuple of str
+        The columns of a table that were to be left out: their names, or their numbers where it has no names.
+    ignored : tuple of str
+        The columns of a table that the model which the rows are for does not know.
     """
 
     X: Csr | NDArray[Any]
@@ -144,6 +148,8 @@ class Dataset:
     first_index: int | None = None
     notices: tuple[str, ...] = ()
     label_name: str | None = None
+    dropped: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
 
     def labelled(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the classes, in order, and the label of each row; labels that cannot be trained on are refused."""
@@ -174,7 +180,7 @@ class Dataset:
         if names is None or self.feature_names is None:
             return []
         known = set(names.tolist())
-        return [name for name in self.feature_names.tolist() if name not in known]
+        return [*self.ignored] + [name for name in self.feature_names.tolist() if name not in known]
 
     def aligned(self, names: NDArray[np.str_] | None) -> Self:
         """Put the columns into the order of `names`, where both have names; drop those of `columns_beyond`."""

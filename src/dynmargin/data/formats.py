@@ -5,7 +5,7 @@ import gzip
 import io
 import lzma
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -14,11 +14,13 @@ from typing import Any, BinaryIO, Literal, cast
 import numpy as np
 
 from ..problem.matrix import as_matrix
-from . import Format, binary, libsvm, npz
-from .archives import contents, name_of, without_compression
+from . import Format, binary, libsvm, npz, tables
+from .archives import contents, head, name_of, without_compression
 from .atomic import STDOUT, atomic_write
+from .columns import Asked
 from .dataset import Csr, DataError, Dataset
 
+TABLES = ("csv", "tsv", "parquet")
 _SUFFIXES: dict[str, Format] = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".npz": "npz"}
 
 
@@ -36,26 +38,35 @@ def read_dataset(
     label: str | None = None,
     zero_based: bool | Literal["auto"] = "auto",
     features: int | None = None,
+    drop: Sequence[str] = (),
+    names: Sequence[str] | None = None,
+    required: bool = False,
 ) -> Dataset:
     """Read any file; "-" is standard input.
 
-    `label` is the name or number of the label's column in tables. With `features` it may be missing: it is not looked
-    for in a table of that many columns, and a column called "label" replaces one of another name.
+    `label` is the name or number of the label's column in tables, and `drop` has those of columns to leave out. With
+    `features` they may be missing: a label is not looked for in a table of that many columns, and a column called
+    "label" replaces one of another name. `names` are those of a model: only such columns are read. If a label is
+    `required`, a table without one is refused by its first line.
     """
     format = format or format_of(path)
+    asked = Asked(label, drop, required, features, names)
+    if drop and format not in TABLES:
+        raise DataError(f"--drop is for tables (.csv, .tsv, .parquet); this is {format}", name_of(path))
     if format == "folder":
         return _checked(binary.read(path), path)
+    delimiter = "\t" if format == "tsv" else ","
+    if format in ("csv", "tsv") and (first := head(path, tables.HEAD_BYTES)):
+        tables.check_header(first, name_of(path), asked, delimiter)
     content, name = contents(path), name_of(path)
     match format:
         case "libsvm":
             return libsvm.parse(content, name, zero_based)
         case "npz":
             return _checked(npz.parse(content, name), name)
-    from . import tables
-
     if format == "parquet":
-        return tables.parse_parquet(content, name, label, features)
-    return tables.parse_csv(content, name, label, features, "\t" if format == "tsv" else ",")
+        return tables.parse_parquet(content, name, asked)
+    return tables.parse_csv(content, name, asked, delimiter)
 
 
 def _checked(dataset: Dataset, name: str) -> Dataset:
@@ -101,8 +112,6 @@ def write_dataset(dataset: Dataset, path: str, format: Format | None = None) -> 
             case "npz":
                 npz.write(dataset, packed)
             case _:
-                from . import tables
-
                 tables.write(dataset, packed, format)
 
 

@@ -1,46 +1,67 @@
 """CSV and Parquet, read by pyarrow (``pip install dynmargin[tables]``)."""
 
-from collections import Counter
+import csv
+from collections.abc import Sequence
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from .columns import LABEL, Asked, choose, listed
 from .dataset import Csr, DataError, Dataset, as_names
 from .limits import max_unpacked, require_unpacked, taking_memory
 
 NUMBERS = ("int", "uint", "float", "double", "halffloat", "half_float", "bool")  # how such types are called
-LABEL = "label"  # what the label's column is called in tables that we write
+MOST_DROPPED = 10  # named in a message
+HEAD_BYTES = 1 << 20  # in which the first line ends
 MOST_CELLS = 2**31  # a larger sparse matrix does not belong in a table
 CELL_BYTES = 16  # of a number: in pyarrow's table, and in ours
 COLUMN_BYTES = 10_000  # that pyarrow takes for a column of CSV, whatever it holds (3 GB for 300,000 columns)
 
 
-def parse_csv(
-    content: NDArray[np.uint8], name: str, label: str | None, features: int | None = None, delimiter: str = ","
-) -> Dataset:
+def parse_csv(content: NDArray[np.uint8], name: str, asked: Asked, delimiter: str = ",") -> Dataset:
     """Read CSV; its first line holds names unless all its fields are numbers."""
     pyarrow = _pyarrow(name)
-    from pyarrow import csv
+    from pyarrow import csv as pyarrow_csv
 
-    first_line = bytes(content[: 1 << 20]).split(b"\n", 1)[0].decode(errors="replace")
+    first_line = bytes(content[:HEAD_BYTES])
     _require_room_for_columns(content, name, delimiter)
-    headless = all(_is_number(field) for field in first_line.split(delimiter))
+    headless = all(_is_number(field) for field in _fields(first_line, delimiter))
     try:
-        table = csv.read_csv(
+        table = pyarrow_csv.read_csv(
             pyarrow.py_buffer(content),
-            read_options=csv.ReadOptions(autogenerate_column_names=headless),
-            parse_options=csv.ParseOptions(delimiter=delimiter),
+            read_options=pyarrow_csv.ReadOptions(autogenerate_column_names=headless),
+            parse_options=pyarrow_csv.ParseOptions(delimiter=delimiter),
         )
     except MemoryError as error:  # pyarrow's is both
         raise MemoryError(_core.shortage("the table", CELL_BYTES * _cells(content, delimiter))) from error
     except pyarrow.ArrowException as error:
         raise DataError(f"not readable as CSV: {error}", name) from error
-    return _dataset(table, name, label, features, named=not headless)
+    return _dataset(table, name, asked, named=not headless)
 
 
-def parse_parquet(content: NDArray[np.uint8], name: str, label: str | None, features: int | None = None) -> Dataset:
+def check_header(head: bytes, name: str, asked: Asked, delimiter: str = ",") -> None:
+    """Refuse what the first line of a CSV file shows to be wrong, before everything is read."""
+    if b"\n" not in head:
+        return
+    names = _fields(head, delimiter)
+    named = not all(_is_number(field) for field in names)
+    choose(names if named else _numbered(len(names)), named, asked, name)
+
+
+def _fields(head: bytes, delimiter: str) -> list[str]:
+    """Return the fields of the first line."""
+    text = head.split(b"\n", 1)[0].decode("utf-8-sig", errors="replace").removesuffix("\r")
+    return next(csv.reader([text], delimiter=delimiter), [])
+
+
+def _numbered(n_columns: int) -> list[str]:
+    """Return the names that pyarrow gives to columns without any."""
+    return [f"f{j}" for j in range(n_columns)]
+
+
+def parse_parquet(content: NDArray[np.uint8], name: str, asked: Asked) -> Dataset:
     """Read Parquet."""
     pyarrow = _pyarrow(name)
     from pyarrow import parquet
@@ -50,23 +71,27 @@ def parse_parquet(content: NDArray[np.uint8], name: str, label: str | None, feat
         n_bytes = CELL_BYTES * file.metadata.num_rows * file.metadata.num_columns
         require_unpacked(n_bytes, len(content), name)
         with taking_memory("the table", n_bytes):
+            choose(file.schema_arrow.names, True, asked, name)  # before everything is read
             table = file.read()
     except (DataError, MemoryError):
         raise
     except (pyarrow.ArrowException, OSError) as error:
         raise DataError(f"not readable as Parquet: {error}", name) from error
-    return _dataset(table, name, label, features, named=True)
+    return _dataset(table, name, asked, named=True)
 
 
 def write(dataset: Dataset, file: BinaryIO, format: str) -> None:
     """Write Parquet, CSV or TSV with a line of names; the label comes first."""
     _pyarrow("output")
-    from pyarrow import csv, parquet
+    from pyarrow import csv as pyarrow_csv
+    from pyarrow import parquet
 
     if format == "parquet":
         parquet.write_table(_table(dataset), file)
     else:
-        csv.write_csv(_table(dataset), file, csv.WriteOptions(delimiter="\t" if format == "tsv" else ","))
+        pyarrow_csv.write_csv(
+            _table(dataset), file, pyarrow_csv.WriteOptions(delimiter="\t" if format == "tsv" else ",")
+        )
 
 
 def _pyarrow(name: str) -> Any:
@@ -104,61 +129,57 @@ def _is_number(field: str) -> bool:
     return True
 
 
-def _dataset(table: Any, name: str, label: str | None, features: int | None, named: bool) -> Dataset:
+def _dataset(table: Any, name: str, asked: Asked, named: bool) -> Dataset:
     names: list[str] = table.column_names
-    if len(set(names)) < len(names):
-        twice = next(column for column, times in Counter(names).items() if times > 1)
-        raise DataError(f"several columns are called {twice!r}", name)
-    if features is not None:
-        label = _label_if_there(names, label, features)
-    target = None if label is None else _find(names, label, name)
-    others = [j for j in range(len(names)) if j != target]
-    if not others:
-        raise DataError("there is no column besides the label", name)
-    columns = [_numbers(table.column(j), names[j], name, labelled=target is not None) for j in others]
+    chosen = choose(names, named, asked, name)
+    target, places = chosen.label, chosen.features
+    _require_numbers(table, [names[j] for j in places], name, labelled=target is not None)
+    columns = [_numbers(table.column(j), names[j], name) for j in places]
     single = all(column.dtype == np.float32 for column in columns)
-    with taking_memory("the table", CELL_BYTES * table.num_rows * len(others)):
-        X = np.empty((table.num_rows, len(others)), dtype=np.float32 if single else np.float64)
+    with taking_memory("the table", CELL_BYTES * table.num_rows * len(places)):
+        X = np.empty((table.num_rows, len(places)), dtype=np.float32 if single else np.float64)
     for j, column in enumerate(columns):
         X[:, j] = column
     y = None if target is None else _labels(table.column(target), names[target], name)
     if not named:
-        return Dataset(X, y)
-    feature_names = as_names([names[j] for j in others], name)
-    return Dataset(X, y, feature_names, label_name=None if target is None else names[target])
+        return Dataset(X, y, dropped=chosen.dropped)
+    return Dataset(
+        X,
+        y,
+        as_names([names[j] for j in places], name),
+        label_name=None if target is None else names[target],
+        dropped=chosen.dropped,
+        ignored=chosen.ignored,
+    )
 
 
-def _label_if_there(names: list[str], label: str | None, features: int) -> str | None:
-    """Find the label in a table that may have none: by its name, the name that `write` gives it, or its number."""
-    if len(names) == features:
-        return None
-    for title in (label, LABEL):
-        if title in names:
-            return title
-    return label if _is_number(label or "") else None
+def _require_numbers(table: Any, names: Sequence[str], name: str, labelled: bool) -> None:
+    """Refuse columns that do not hold numbers, all of them at once."""
+    kinds = {column: str(table.schema.field(column).type) for column in names}
+    other = [column for column, kind in kinds.items() if not kind.startswith(NUMBERS)]
+    if not other:
+        return
+    text = all("string" in kinds[column] for column in other)
+    what = f"text ({_some_values(table.column(other[0]))})" if text and len(other) == 1 else "text"
+    what = what if text else listed(sorted({kinds[column] for column in other}))
+    which = f"column {other[0]!r} holds" if len(other) == 1 else f"the columns {listed([*map(repr, other)])} hold"
+    label = "" if labelled else "if it is the label, name it by --label; else " if len(other) == 1 else ""
+    them = "it" if len(other) == 1 else "them"
+    raise DataError(
+        f"{which} {what}, not numbers: {label}leave {them} out by --drop {','.join(other[:MOST_DROPPED])}, or write "
+        "a column of 0 and 1 for every category",
+        name,
+    )
 
 
-def _find(names: list[str], label: str, name: str) -> int:
-    """Find the column of the label by its name, or else by its number: 1 is the first, -1 the last."""
-    if label in names:
-        return names.index(label)
-    try:
-        number = int(label)
-    except ValueError:
-        known = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
-        raise DataError(f"no column is called {label!r}; there are {known}", name) from None
-    if not 1 <= abs(number) <= len(names):
-        raise DataError(
-            f"there is no column {number}; they are numbered from 1 to {len(names)}, or from -1 backwards", name
-        )
-    return number - 1 if number > 0 else len(names) + number
+def _some_values(column: Any) -> str:
+    """Quote the first few values of a column of text."""
+    values = list(dict.fromkeys(value for value in column.slice(0, 100).to_pylist() if value is not None))
+    shown = [repr(value if len(value) <= 20 else value[:20] + "...") for value in values[:2]]
+    return ", ".join([*shown, *(["..."] if len(values) > 2 else [])])
 
 
-def _numbers(column: Any, title: str, name: str, labelled: bool) -> NDArray[Any]:
-    kind = str(column.type)
-    if not kind.startswith(NUMBERS):
-        label = "" if labelled else "if it is the label, name it by --label; else "
-        raise DataError(f"column {title!r} holds {kind}, not numbers: {label}encode it as numbers, or drop it", name)
+def _numbers(column: Any, title: str, name: str) -> NDArray[Any]:
     if column.null_count:
         row = int(np.flatnonzero(column.is_null().to_numpy())[0]) + 1
         raise DataError(f"column {title!r} has no value in row {row}", name)
