@@ -22,7 +22,7 @@ MAY_IMPORT = {
     "training": {"problem", "certificate", "data"},
     "algorithms": {"theory", "problem", "certificate", "training"},
     "data": {"problem"},
-    "model": {"problem", "certificate", "data"},
+    "model": {"problem", "certificate", "training", "data"},
     "path": {"problem", "certificate", "training", "algorithms", "model"},
     "progress": {"problem", "certificate", "training"},
     "classifiers": {"theory", "problem", "certificate", "training", "algorithms", "data", "model", "path", "progress"},

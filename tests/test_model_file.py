@@ -18,6 +18,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.svm import LinearSVC
 
 from dynmargin import (
+    Check,
     DecompositionSVMClassifier,
     LinearModel,
     ModelFileError,
@@ -29,6 +30,7 @@ from dynmargin import (
 from dynmargin.data import dataset
 from dynmargin.data.dataset import Csr
 from dynmargin.model import liblinear_file, model_file
+from dynmargin.model.history import MOST_CHECKS, as_arrays, from_arrays
 
 STORED = Path(__file__).parent / "data"
 
@@ -605,3 +607,44 @@ def test_liblinear_reads_our_model_and_we_read_its(tmp_path, rng):
         read = liblinear_file.parse(np.fromfile(tmp_path / "theirs", np.uint8), "theirs")
         labels, _, _ = liblinearutil.predict(y, sp.csr_matrix(X), trained, "-q")
         assert np.array_equal(labels, read.predict(X))
+
+
+def test_the_history_is_kept_without_its_seconds(breast_cancer, tmp_path):
+    """The same training, however long it takes, is the same file."""
+    X, y = breast_cancer
+    for name in ("one.npz", "other.npz"):
+        classifier = PDMClassifier(random_state=0).fit(X, y)
+        classifier.save(tmp_path / name)
+    assert (tmp_path / "one.npz").read_bytes() == (tmp_path / "other.npz").read_bytes()
+    model = load(tmp_path / "one.npz")
+    assert [check[1:] for check in model.history] == [check[1:] for check in classifier.history_]
+    assert all(np.isnan(check.time) for check in model.history)
+
+
+def test_of_a_long_history_some_checks_are_kept():
+    history = [Check(0.1 * i, i, 2 * i, 1 - 1 / (i + 1), 1.0, problem) for problem in (0, 1) for i in range(1000)]
+    kept = from_arrays(as_arrays(history), 2)
+    assert len(kept) <= 2 * MOST_CHECKS
+    for problem in (0, 1):
+        of_problem = [check[1:] for check in kept if check.problem == problem]
+        whole = [check[1:] for check in history if check.problem == problem]
+        assert (of_problem[0], of_problem[-1]) == (whole[0], whole[-1])
+        assert set(of_problem) <= set(whole)
+    assert from_arrays(as_arrays(kept), 2)[-1][1:] == kept[-1][1:]
+
+
+@pytest.mark.parametrize(
+    ("name", "entry"),
+    [
+        ("problem", np.array([0, 1])),
+        ("problem", np.array([-1, 0])),
+        ("passes", np.array([1.0, 2.0])),
+        ("margin", np.array([1, 2])),
+        ("margin", np.array([1.0])),
+        ("upper_bound", np.array([[1.0, 2.0]])),
+    ],
+)
+def test_a_history_that_does_not_fit_is_refused(name, entry):
+    arrays = as_arrays([Check(0.0, 1, 1, 0.5, 1.0, 0), Check(0.0, 2, 2, 0.6, 1.0, 0)])
+    with pytest.raises(ValueError, match="the history is"):
+        from_arrays({**arrays, f"history/{name}": entry}, 1)

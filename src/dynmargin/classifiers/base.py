@@ -275,9 +275,13 @@ class MarginClassifier(Fitted, Predictor, CallbackSupportMixin, ClassifierMixin,
         path : path
             Where to write; by custom it ends with ``.npz``.
         """
+        self._as_model().save(path)
+
+    def _as_model(self) -> LinearModel:
+        """Return the fitted model without scikit-learn."""
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
-        LinearModel(
+        return LinearModel(
             self.classes_,
             self.coef_,
             self.intercept_,
@@ -285,7 +289,8 @@ class MarginClassifier(Fitted, Predictor, CallbackSupportMixin, ClassifierMixin,
             certificates=tuple(found for found in self.certificates_ if isinstance(found, Certificate)),
             feature_names=None if names is None else np.asarray(names, dtype=np.str_),
             parameters={"estimator": type(self).__name__, **self.get_params(), "stop_reason": self.stop_reason_},
-        ).save(path)
+            history=tuple(getattr(self, "history_", ())),
+        )
 
     def to_sklearn(self) -> Any:
         """Return the same model as a fitted ``sklearn.svm.LinearSVC``, for tools that know only that class (skl2onnx).

@@ -362,6 +362,7 @@ class Training:
             first_index=dataset.first_index,
             parameters={"algorithm": algorithm, **parameters, "stop_reason": worst.stop_reason, "label": label},
             scaling=self.scaling,
+            history=fitted.history,
         )
         # Known before it is printed: whatever becomes of the output, the exit code is that of the proof.
         found = self.curve is None or self.curve.ended == "tolerance"

@@ -1,4 +1,4 @@
 """Models without scikit-learn: a linear model that predicts and can be verified, our file format, LIBLINEAR's.
 
-It may import `data`, `certificate`, `problem` and the core.
+It may import `training`, `data`, `certificate`, `problem` and the core.
 """

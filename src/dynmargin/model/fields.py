@@ -11,6 +11,7 @@ from ..certificate.ball import Ball
 from ..certificate.certificate import Certificate, certificate_type
 from ..certificate.counts import SparseCounts
 from ..problem.problems import BinaryProblem, JointProblem, Loss, Problem, require_one_kind
+from .history import from_arrays
 from .scaling import KINDS, Scaling
 
 NUMBERS = ("margin", "upper_bound", "directional_margin", "epsilon")
@@ -66,6 +67,7 @@ def fields_of(arrays: Arrays, joint: bool) -> dict[str, Any]:
         "first_index": first_index,
         "parameters": parameters,
         "scaling": _scaling(arrays, coef),
+        "history": from_arrays(arrays, max(1, len(arrays["margin"]))),
     }
 
 

@@ -16,6 +16,7 @@ from ..data.dataset import DataError
 from ..problem.matrix import as_floats, for_products, require_sound
 from ..problem.problems import as_labels
 from ..problem.statement import counted
+from ..training.result import Check
 from .model_file import ModelFileError, parse, write
 from .scaling import Scaling
 
@@ -155,6 +156,9 @@ class LinearModel(Predictor):
         How it was trained, for information.
     scaling : Scaling or None
         What is done to the features first (``dynmargin train --scale``); weights and certificates are about such rows.
+    history : tuple of Check
+        How its bounds came together, up to 100 checks per certificate, for information. Loaded from a file they are at
+        unknown times (NaN).
 
     Examples
     --------
@@ -178,6 +182,7 @@ class LinearModel(Predictor):
     first_index: int | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     scaling: Scaling | None = None
+    history: tuple[Check, ...] = ()
 
     @property
     def n_features(self) -> int:

@@ -12,12 +12,12 @@ A joint margin has one certificate for all rows of weights: ``class_costs`` has 
 takes the place of ``C_positive`` and ``C_negative``, and ``count_rows`` holds ``row * n_classes + wrong class``.
 
 What later versions add are sections, entries called ``section/name``. A reader skips the sections that it does not
-know, unless ``needs`` names them: without those the model cannot be used. Two are known. No model needs ``ball``: it
-has where the exact optimum is, ``ball/centre`` and ``ball/intercept`` in the shapes of ``coef`` and ``intercept``, and
-one ``ball/radius`` per certificate, infinite where nothing is known. ``ball/settled_share`` is the share of the
-training rows that are settled, NaN where it was not computed. A model needs ``scaling`` if it has it: its weights and
-certificates are about rows in which each feature x is (x - ``scaling/shift``) / ``scaling/divisor``, and
-``scaling/kind`` is "standard" or "maxabs".
+know, unless ``needs`` names them: without those the model cannot be used. Three are known. ``ball`` has where the exact
+optimum is, ``ball/centre`` and ``ball/intercept`` in the shapes of ``coef`` and ``intercept``, and one ``ball/radius``
+per certificate, infinite where nothing is known. ``ball/settled_share`` is the share of the training rows that are
+settled, NaN where it was not computed. ``history`` has up to 100 checks of the bounds of each problem, for pictures. No
+model needs these two. It needs ``scaling`` if it has it: its weights and certificates are about rows in which each
+feature x is (x - ``scaling/shift``) / ``scaling/divisor``, and ``scaling/kind`` is "standard" or "maxabs".
 
 Formats 1 and 2 (joint margins) have no ``needs``, ``joint`` and ``manifest``, and their ``witness_digest`` does not
 cover the classes.
@@ -38,16 +38,18 @@ from ..data.atomic import atomic_write
 from ..data.dataset import DataError
 from ..data.npz import digest_of, read_arrays, write_arrays
 from ..problem.statement import labels_text
+from ..training.result import Check
 from .fields import BALL, COSTS, COUNTS, DIGESTS, NUMBERS, SCALING, Arrays, fields_of, json_object, require, scalar
+from .history import HISTORY, as_arrays
 from .scaling import Scaling
 
 FORMAT, VERSION, JOINT_VERSION = "dynmargin model", 3, 2
-SECTIONS = frozenset({"ball", "scaling"})  # those that this version knows
+SECTIONS = frozenset({"ball", "history", "scaling"})  # those that this version knows
 
 _ENTRIES = {
     *("format", "version", "needs", "manifest", "classes", "coef", "intercept", "bias", "joint", "rho", "class_costs"),
     *("loss", "free_bias", "n_rows", "parameters", "feature_names", "first_index"),
-    *(*NUMBERS, *COSTS, *DIGESTS, *COUNTS, *BALL, *SCALING),
+    *(*NUMBERS, *COSTS, *DIGESTS, *COUNTS, *BALL, *HISTORY, *SCALING),
 }
 _MISFITS = (KeyError, ValueError, TypeError, OverflowError)  # what entries that do not fit together raise
 
@@ -68,6 +70,7 @@ def write(
     first_index: int | None,
     parameters: Mapping[str, Any],
     scaling: Scaling | None = None,
+    history: Sequence[Check] = (),
 ) -> None:
     """Write a model; "-" is standard output. What could not be read back is refused before anything is written."""
     if classes.dtype.kind == "O" and all(isinstance(label, str) for label in classes):
@@ -107,7 +110,7 @@ def write(
         entries["feature_names"] = feature_names.astype(np.str_)
     if first_index is not None:
         entries["first_index"] = first_index
-    entries |= _balls(certificates)
+    entries |= _balls(certificates) | as_arrays(history)
     if scaling is not None:
         entries |= dict(zip(SCALING, (scaling.kind, scaling.shift, scaling.divisor), strict=True))
     arrays = {name: np.asanyarray(entry) for name, entry in entries.items()}
