@@ -25,8 +25,11 @@ MAY_IMPORT = {
     "model": {"problem", "certificate", "training", "data"},
     "path": {"problem", "certificate", "training", "algorithms", "model"},
     "progress": {"problem", "certificate", "training"},
-    "classifiers": {"theory", "problem", "certificate", "training", "algorithms", "data", "model", "path", "progress"},
     "displays": {"problem", "certificate", "training", "path"},
+    "report": {"problem", "certificate", "training", "data", "model", "displays"},
+    "classifiers": {
+        *("theory", "problem", "certificate", "training", "algorithms", "data", "model", "path", "progress", "report")
+    },
 }
 MAY_IMPORT["comparison"] = {*MAY_IMPORT["classifiers"], "classifiers", "displays"}
 MAY_IMPORT["paper"] = {*MAY_IMPORT["comparison"], "comparison"}

@@ -1,5 +1,5 @@
 """scikit-learn's side: parameters, validation, one estimator per algorithm, callbacks, cross-validation.
 
-It may import everything below it (`model`, `progress`, `algorithms` and what they rest on). Only this package and those
-above it load scikit-learn.
+It may import everything below it (`report`, `model`, `progress`, `algorithms` and what they rest on). Below it, only
+reports and pictures load scikit-learn.
 """

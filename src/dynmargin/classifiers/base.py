@@ -292,6 +292,52 @@ class MarginClassifier(Fitted, Predictor, CallbackSupportMixin, ClassifierMixin,
             history=tuple(getattr(self, "history_", ())),
         )
 
+    def report(
+        self,
+        X: Any,
+        y: Any,
+        path: str | os.PathLike[str],
+        *,
+        sample_weight: ArrayLike | None = None,
+        feature_names: Sequence[str] | None = None,
+    ) -> None:
+        """Write a page about the fitted model, for people who did not train it; it needs matplotlib.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features), or None
+            The rows to show: those that it was trained on, or others. None for a page about the model alone.
+        y : array of shape (n_samples,), or None
+            Their labels; without them nothing is said about errors.
+        path : path
+            The HTML file to write. It needs no network.
+        sample_weight : array of shape (n_samples,), optional
+            The weights of the rows in training, if there were any: without them these are not the same data.
+        feature_names : sequence of str, optional
+            The names of the features, where the rows do not have them: those of a vectorizer, for example.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from dynmargin import MaxMarginClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+        >>> classifier = MaxMarginClassifier(random_state=0).fit(X, y)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     classifier.report(X, y, f"{folder}/report.html")
+        """
+        from ..report.page import write_report
+        from ..report.subject import Origin
+
+        model = self._as_model()
+        rows = None if X is None else self._rows(X, reset=False)
+        save = 'classifier.save("model.npz")  # by whoever has trained it'
+        load = (
+            'import dynmargin\nprint(dynmargin.load("model.npz").verify(X, y))  # with the data that it was trained on'
+        )
+        origin = Origin(type(self).__name__, "the data that were passed", (save, load))
+        write_report(path, model, origin, rows, y, sample_weight, feature_names)
+
     def to_sklearn(self) -> Any:
         """Return the same model as a fitted ``sklearn.svm.LinearSVC``, for tools that know only that class (skl2onnx).
 

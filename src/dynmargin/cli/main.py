@@ -17,6 +17,7 @@ COMMANDS = {  # a module each
     "predict": "predict labels or scores",
     "verify": "prove a model's certificate again from the data",
     "info": "show what is in a model file",
+    "report": "write a page about a model, for people to read",
     "convert": "convert a model to or from LIBLINEAR's text",
     "compare": "compare algorithms and other libraries on a file",
     "data": "list the paper's data; convert between formats",

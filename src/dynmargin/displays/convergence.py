@@ -1,9 +1,17 @@
 """The bounds against time."""
 
+import math
+from collections.abc import Sequence
 from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ..training.result import Check
 from .fitted import axes_for, last_step, problem_of, title_of
+from .style import BAND, BOUND, PROVEN, beside, few_ticks, tidy
+
+Values = NDArray[np.float64]
 
 AXES = {"time": "seconds", "passes": "passes over the data"}
 
@@ -11,6 +19,7 @@ AXES = {"time": "seconds", "passes": "passes over the data"}
 class ConvergenceDisplay:
     """The upper bound falling and the margin rising, check after check; use `from_estimator` to make one.
 
+    What is drawn is the best of what had been proven by then: a bound stays true when a later check gives a worse one.
     With the hinge loss both are 1 / sqrt(2 objective), as in the certificate.
 
     Parameters
@@ -90,12 +99,36 @@ class ConvergenceDisplay:
         self.ax_ = ax = axes_for(ax)
         self.figure_ = ax.figure
         right = [getattr(check, against) for check in self.history]
-        margins, bounds = [check.margin for check in self.history], [check.upper_bound for check in self.history]
-        (self.bound_line_,) = ax.plot(right, bounds, label="upper bound: no classifier has more", color="tab:red")
-        (self.line_,) = ax.plot(right, margins, label="margin proven", color="tab:blue")
-        ax.fill_between(right, margins, bounds, color="0.9", label="where the best margin is")
-        ax.set(xlabel=AXES[against], ylabel="margin", xscale="log")
+        margins, bounds = proven_by_then(self.history)
+        (self.bound_line_,) = ax.plot(right, bounds, color=BOUND, linestyle=(0, (5, 1.5)), linewidth=2)
+        (self.line_,) = ax.plot(right, margins, color=PROVEN, linewidth=2)
+        ax.plot(right[-1:], bounds[-1:], "o", color=BOUND, markersize=4)
+        ax.plot(right[-1:], margins[-1:], "o", color=PROVEN, markersize=4)
+        ax.fill_between(right, margins, bounds, color=BAND, linewidth=0)
+        ax.set(xlabel=AXES[against], ylabel="margin")
+        few_ticks(ax.xaxis, min((one for one in right if one > 0), default=1.0), max(right))
+        few_ticks(ax.yaxis, 1.0, 1.0)
+        if ends := _ends(self.history):
+            ax.set_ylim(*ends)
         last = self.history[-1]
-        ax.set_title(f"{self.name}: proven gap {last.gap:.2%} after {last.passes} passes".removeprefix(": "))
-        ax.legend()
+        within = f"within {100 * last.gap:.2g} % of the best margin" if last.gap < 1 else "no margin is proven yet"
+        tidy(ax, f"{self.name}: {within}".removeprefix(": "))
+        beside(ax, [(self.bound_line_, "no classifier has more"), (self.line_, "margin proven")])
         return self
+
+
+def proven_by_then(history: Sequence[Check]) -> tuple[Values, Values]:
+    """Return the largest margin and the smallest upper bound that were known at each check."""
+    margins, bounds = (np.array([getattr(check, name) for check in history]) for name in ("margin", "upper_bound"))
+    return np.fmax.accumulate(margins), np.fmin.accumulate(bounds)
+
+
+def _ends(history: list[Check]) -> tuple[float, float] | None:
+    """Return the part of the vertical axis in which the bounds meet; they may begin far outside of it."""
+    best = history[-1].upper_bound
+    known = [value for check in history for value in (check.margin, check.upper_bound) if abs(value) < math.inf]
+    if not known or not 0 < best < math.inf:
+        return None
+    low, high = max(min(known), -0.25 * best), min(max(known), 2 * best)
+    room = 0.12 * max(high - low, 1e-3 * best)  # for the labels
+    return low - room, high + room

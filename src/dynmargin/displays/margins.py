@@ -20,8 +20,13 @@ def margins_of_rows(certificate: Certificate, X: Any, y: Any) -> Values:
     of the weights with the augmented coordinate b / rho; for the soft margin, whose slacks are coordinates of a, the
     square root of twice the objective, 1 / margin.
     """
+    scores = np.asarray(X @ certificate.weights.T) + certificate.intercept
+    return in_units_of(certificate, certificate.problem.margins(scores, y))
+
+
+def in_units_of(certificate: Certificate, scores: Values) -> Values:
+    """Return scores, those of rows on their own side, in the units of the certified margin."""
     problem = certificate.problem
-    scores = problem.margins(np.asarray(X @ certificate.weights.T) + certificate.intercept, y)
     if not problem.hard_margin and certificate.margin > 0:
         margins: Values = scores * certificate.margin
         return margins

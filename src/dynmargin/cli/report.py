@@ -1,0 +1,78 @@
+"""dynmargin report: one page about a model, for people who did not train it.
+
+for example:
+  dynmargin report a9a.npz -o report.html
+  dynmargin report a9a.npz a9a.xz -o report.html
+
+The page is one file that needs no network. With DATA it also shows margins, confusions, curves and the worst rows; if
+they are the data that the model was trained on, the model is verified as well. It needs matplotlib.
+exit codes: 0 done, 3 failed
+"""
+
+import argparse
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from .options import DATA_HELP, DONE, LABEL, READING, WEIGHTS, columns_text, notice, read_data, read_weights
+
+if TYPE_CHECKING:
+    from ..model.linear_model import LinearModel
+
+OPTIONS = (WEIGHTS, READING, LABEL)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command."""
+    parser.add_argument("model", metavar="MODEL", help="what train or convert wrote; - for standard input")
+    parser.add_argument("data", metavar="DATA", nargs="?", help=DATA_HELP)
+    parser.add_argument("-o", "--out", metavar="FILE", required=True, help="the page to write; - for standard output")
+    parser.set_defaults(run=run, optional="data")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Read model and data, write the page."""
+    from ..data.archives import contents, name_of
+    from ..data.atomic import require_other_file, require_writable
+    from ..model.linear_model import LinearModel
+    from ..model.model_file import digest, parse
+    from ..report.page import write_report
+    from ..report.subject import Origin
+
+    if arguments.data == arguments.model == "-":
+        raise ValueError("only one of DATA and MODEL can be standard input")
+    require_writable(arguments.out)
+    require_other_file(arguments.out, arguments.model, arguments.data, arguments.weights)
+    content, name = contents(arguments.model), name_of(arguments.model)
+    model = LinearModel(**parse(content, name))
+    data = "some data" if arguments.data is None else name_of(arguments.data)
+    origin = Origin(name, data, (verify_command(arguments),), digest(content, name))
+    write_report(arguments.out, model, origin, *read_rows(arguments, model))
+    return DONE
+
+
+def read_rows(arguments: argparse.Namespace, model: "LinearModel") -> tuple[Any, ...]:
+    """Return rows, labels and weights as far as there are any."""
+    from ..data.dataset import Csr
+
+    if arguments.data is None:
+        return ()
+    dataset = read_data(arguments, model)
+    if beyond := dataset.columns_beyond(model.feature_names):
+        notice(f"the model does not use {columns_text(beyond)}")
+    dataset = dataset.aligned(model.feature_names)
+    X = dataset.X
+    if isinstance(X, Csr):
+        if X.shape[1] > model.n_features:
+            notice(f"features beyond the model's {model.n_features} are not used")
+        X = X.with_columns(model.n_features)
+    weights = read_weights(arguments.weights, X.shape[0]) if arguments.weights else None
+    return X, dataset.y, weights
+
+
+def verify_command(arguments: argparse.Namespace) -> str:
+    """Return the command line that verifies the model; DATA where no data were named."""
+    words = ["dynmargin", "verify", arguments.model, arguments.data or "DATA"]
+    for option in ("weights", "format", "label"):
+        if (value := getattr(arguments, option)) is not None:
+            words.append(f"--{option}={value}")
+    return shlex.join(words)

@@ -1,0 +1,175 @@
+"""How all pictures look: a few colours, quiet frames, few ticks, and labels beside what they name."""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+# Two leading colours that stay apart for the colour-blind and, one dark and one light, in grey print. All of them have
+# a contrast of 4.5 to white, as text needs it. The report page has a second set of these for its dark theme.
+PROVEN = "#0b4a8f"  # what the classifier has: its margin
+BOUND = "#b85c00"  # what no classifier can exceed
+CHOSEN = "#1a7a4c"
+INK = "#1d2126"
+QUIET = "#5d6570"  # axes, ticks, notes
+PALE = "#b9c0c9"  # bars behind something else
+BAND = "#e9ecf0"  # where something must lie, and grids
+FURTHER = ("#8a3d8f", "#00708a", "#7a6a00", "#a3324f", "#3f4a56", "#5a6f00", "#6a4fc0", "#7d4b2a")
+LINES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1, 1.4)), (0, (6, 2, 1, 2)))
+MARKERS = ("o", "s", "^", "D")
+
+FEW_TICKS = 5
+LOG_SPAN = 8.0  # below that, the ticks of a logarithmic axis would be too few to read
+
+
+def tidy(ax: Any, title: str = "", *, grid: str = "y") -> None:
+    """Give axes the quiet look: a title that says what one sees, no box, faint grid lines."""
+    ax.spines[["top", "right"]].set_visible(False)
+    for side in ("left", "bottom"):
+        ax.spines[side].set_color(PALE)
+    ax.tick_params(which="both", colors=QUIET, labelsize="small", length=3)
+    for label in (ax.xaxis.label, ax.yaxis.label):
+        label.set(color=QUIET, fontsize="small")
+    if grid:
+        ax.grid(axis=grid, color=BAND, linewidth=0.8)
+        ax.set_axisbelow(True)
+    if title:
+        ax.set_title(wrapped(ax, title), fontsize="medium", color=INK, parse_math=False)
+
+
+def wrapped(ax: Any, title: str) -> str:
+    """Break a title into lines that fit its axes; about 0.075 inches per character at the usual size of type."""
+    import textwrap
+
+    width = ax.get_position().width * ax.figure.get_size_inches()[0]
+    return "\n".join(textwrap.wrap(title, max(20, int(width / 0.075))))
+
+
+def few_ticks(axis: Any, low: float, high: float, *, log: bool | None = None) -> None:
+    """Choose a scale for positive values and a few round ticks: logarithmic if they span much, unless it is said."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+
+    span = high / low if 0 < low <= high < np.inf else 1.0
+    log = span >= LOG_SPAN if log is None else log
+    name = axis.axis_name
+    getattr(axis.axes, f"set_{name}scale")("log" if log else "linear")
+    if not log:
+        axis.set_major_locator(MaxNLocator(FEW_TICKS, steps=[1, 2, 5, 10]))
+        return
+    halves = (1.0, 2.0, 5.0) if span < 100 else (1.0, 3.0) if span < 1000 else (1.0,)
+    axis.set_major_locator(LogLocator(subs=halves, numticks=7))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
+
+
+def plain(value: float) -> str:
+    """Write a tick: 0.01, 30, 1,000, 2 M; powers of ten only where nothing else is short."""
+    size = abs(value)
+    if size == 0 or 1e-4 <= size < 1e4:
+        return f"{value:,.4g}" if size < 1000 else f"{value:,.0f}"
+    for unit, name in ((1e9, " bn"), (1e6, " M"), (1e3, " k")):
+        if unit <= size < 1000 * unit:
+            return f"{value / unit:.3g}{name}"
+    exponent = math.floor(math.log10(size) + 1e-9)
+    mantissa = value / 10.0**exponent
+    power = f"10$^{{{exponent}}}$"
+    return power if abs(mantissa - 1) < 1e-6 else f"{mantissa:g}·{power}"
+
+
+def beside(ax: Any, labels: Sequence[tuple[Any, str]], avoid: Iterable[Any] = (), at: float = 1.0) -> list[Any]:
+    """Write a label beside each line, where it covers no line and no other label.
+
+    Parameters
+    ----------
+    ax : matplotlib axes
+        Where the lines are; what they show must be final.
+    labels : sequence of (line, str)
+        The lines and their names.
+    avoid : iterable of lines
+        More lines that must not be covered.
+    at : float, default=1.0
+        How far along its line a label is tried first: 1 is the end.
+
+    Returns
+    -------
+    list of matplotlib texts
+        One per label.
+    """
+    ax.figure.draw_without_rendering()  # the layout decides where the axes are
+    frame = ax.get_window_extent()
+    paths = {id(line): _on_screen(ax, line) for line in (*(line for line, _ in labels), *avoid)}
+    crowd = np.concatenate([*paths.values(), np.empty((0, 2))])
+    taken: list[Any] = [text.get_window_extent() for text in ax.texts]
+    written = []
+    for line, name in labels:
+        text = ax.annotate(
+            name,
+            (0, 0),
+            xytext=(0, 0),
+            textcoords="offset points",
+            fontsize="small",
+            color=line.get_color(),
+            parse_math=False,
+            annotation_clip=False,
+        )
+        box = text.get_window_extent()
+        path = paths[id(line)]
+        seen = path[(path[:, 1] >= frame.y0) & (path[:, 1] <= frame.y1)]
+        path = seen if len(seen) else path
+        beside_it, above, right = _best_place(path, crowd, box.width, box.height, frame, taken, at)
+        text.xy = ax.transData.inverted().transform(beside_it)
+        text.set(va="bottom" if above else "top", ha="right" if right else "left")
+        text.set_position((0, GAP_POINTS if above else -GAP_POINTS))
+        taken.append(text.get_window_extent())
+        written.append(text)
+    return written
+
+
+GAP_POINTS = 4
+
+
+def _best_place(
+    path: Any, crowd: Any, width: float, height: float, frame: Any, taken: Sequence[Any], at: float
+) -> tuple[Any, bool, bool]:
+    """Return where to write: the point beside which a box of this size covers least, above or below it, right or left.
+
+    A little more distance than a letter's height keeps the label off the line.
+    """
+    best, found = math.inf, (path[-1], True, True)
+    places = np.linspace(len(path) - 1, 0, 60).astype(int)
+    for place in places[np.argsort(np.abs(places - at * (len(path) - 1)), kind="stable")]:
+        x, y = path[place]
+        for above in (True, False):
+            for right in (True, False):
+                left = x - width if right else x
+                bottom = y + 0.35 * height if above else y - 1.35 * height
+                inside = frame.x0 <= left and left + width <= frame.x1 + 2
+                inside &= frame.y0 <= bottom and bottom + height <= frame.y1 + 0.4 * height
+                covered = (crowd[:, 0] > left - 2) & (crowd[:, 0] < left + width + 2)
+                covered &= (crowd[:, 1] > bottom - 2) & (crowd[:, 1] < bottom + height + 2)
+                clash = any(
+                    box.x0 < left + width and left < box.x1 and box.y0 < bottom + height and bottom < box.y1
+                    for box in taken
+                )
+                badness = covered.sum() + 1000 * clash + 2000 * (not inside)
+                if badness < best:
+                    best, found = badness, ((x, y), above, right)
+                if best == 0:
+                    return found
+    return found
+
+
+def _on_screen(ax: Any, line: Any) -> Any:
+    """Return points on a line, a pixel or two apart, in pixels."""
+    points = ax.transData.transform(np.column_stack(line.get_data()).astype(float))
+    points = points[np.isfinite(points).all(axis=1)]
+    if line.get_drawstyle().startswith("steps") and len(points) > 1:
+        corners = np.column_stack([points[1:, 0], points[:-1, 1]])
+        points = np.concatenate([np.column_stack([points[:-1], corners]).reshape(-1, 2), points[-1:]])
+    if len(points) < 2:
+        return points if len(points) else np.array([ax.transAxes.transform((0.5, 0.5))])
+    lengths = np.hypot(*np.diff(points, axis=0).T)
+    along = np.concatenate([[0.0], np.cumsum(lengths)])
+    even = np.linspace(0, along[-1], int(min(4000, max(2, along[-1]))))
+    return np.column_stack([np.interp(even, along, points[:, 0]), np.interp(even, along, points[:, 1])])
