@@ -233,10 +233,10 @@ def test_the_display_shows_the_path(breast_cancer, digits):
     _, ax = pyplot.subplots()
     assert CPathDisplay.from_path(path, show=["gap"], ax=ax).axes_ == {"gap": ax}
     few = digits[1] < 3
-    assert display.axes_["weights"].get_title() == "weights"
+    assert display.axes_["weights"].get_title() == "Weights"
     several = CPathDisplay.from_path(c_path(digits[0][few], digits[1][few], 0.1, 1.0), label=2, n_points=5)
     assert several.name == "class 2 against the rest"
-    assert several.axes_["weights"].get_title() == "the 30 largest weights"
+    assert several.axes_["weights"].get_title().startswith("The 30 largest weights, class 2")
     pyplot.close("all")
 
 

@@ -85,7 +85,7 @@ def test_the_picture_marks_where_each_run_ended(data):
         results[curve.name] = curve.run(Task(*data, SMALL, EPSILON, 0, margin if curve.beta_of else None))
         margin = margin or results["pdm"].margin
     figure = draw_curves(SMALL, EPSILON, results)
-    texts = [text.get_text() for ax in figure.axes for text in ax.get_legend().get_texts()]
+    texts = [text.get_text() for ax in figure.axes for text in ax.texts]
     for result in results.values():
         assert any(f"converged, t = {result.updates:,}" in text for text in texts)
     assert any("guarantee" in text for text in texts)

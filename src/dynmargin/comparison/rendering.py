@@ -5,6 +5,8 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
+from ..displays.style import BOUND, CHOSEN, FURTHER, LINES, MARKERS, PROVEN, QUIET, beside, few_ticks, tidy
+
 Records = Sequence[dict[str, Any]]
 
 FORMATS = {  # others: 4 digits
@@ -59,14 +61,33 @@ def plot(curves: Sequence[tuple[str, Sequence[tuple[float, float]]]], epsilon: f
 
     A curve is the name of an algorithm, and seconds with gaps; a single pair is drawn as a point.
     """
+    colours = (PROVEN, BOUND, CHOSEN, *FURTHER)
+    lines = []
     for i, (name, points) in enumerate(curves):
         seconds = [time for time, _ in points]
         gaps = [min(gap, 1.0) for _, gap in points]  # above 1 nothing is separated yet
-        line, marker = ("-", "--", "-.", ":")[i // 10 % 4], "."  # there are ten colours
-        if len(points) == 1:
-            line, marker = "none", "o"
-        ax.plot(seconds, gaps, linestyle=line, marker=marker, color=f"C{i % 10}", label=name)
-    ax.axhline(epsilon, color="0.6", linewidth=0.8, label=f"epsilon={epsilon:g}")
-    ax.set(xlabel="seconds", ylabel="certified gap", xscale="log")
+        single = len(points) == 1
+        (line,) = ax.plot(
+            seconds,
+            gaps,
+            linestyle="none" if single else LINES[i % len(LINES)],
+            marker=MARKERS[i % len(MARKERS)],
+            markersize=6 if single else 3,
+            linewidth=1.5,
+            color=colours[i % len(colours)],
+            label=name,
+        )
+        lines.append((line, name))
+    asked = ax.axhline(epsilon, color=QUIET, linewidth=0.8, label=f"epsilon={epsilon:g}")
+    times = [time for _, points in curves for time, _ in points if time > 0]
+    ax.set(xlabel="seconds", ylabel="certified gap")
+    few_ticks(ax.xaxis, min(times, default=1.0), max(times, default=1.0), log=True)
     ax.set_yscale("log", nonpositive="clip")
-    ax.legend(fontsize="small", ncols=1 + len(curves) // 10)
+    low, high = ax.get_ylim()
+    few_ticks(ax.yaxis, low, high, log=True)
+    ax.margins(x=0.12)
+    tidy(ax, "Certified gap against time: lower left is better")
+    low, high = ax.get_xlim()
+    asked.set(xdata=[low, high], transform=ax.transData)
+    ax.set_xlim(low, high)
+    beside(ax, [*lines, (asked, "asked for")])

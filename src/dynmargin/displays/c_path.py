@@ -8,11 +8,13 @@ from numpy.typing import NDArray
 
 from ..path.c_path import CPath
 from ..problem.statement import counted
+from .style import BOUND, CHOSEN, PALE, PROVEN, QUIET, beside, few_ticks, tidy
 
 Values = NDArray[np.float64]
 Panel = Literal["weights", "margin", "gap", "errors"]
 
 MOST_LINES = 30  # of weights; more cannot be told apart
+NAMED = 3  # of them
 
 
 class CPathDisplay:
@@ -144,44 +146,70 @@ class CPathDisplay:
         axes = _axes(ax, len(panels))
         self.axes_, self.figure_ = dict(zip(panels, axes, strict=True)), axes[0].figure
         for panel, on in self.axes_.items():
+            on.set(xlabel="C: what a slack costs", xlim=(self.Cs[0], self.Cs[-1]) if len(self.Cs) > 1 else None)
+            few_ticks(on.xaxis, self.Cs[0], self.Cs[-1], log=True)
             draw[panel](on)
-            on.set(xlabel="C", xscale="log", xlim=(self.Cs[0], self.Cs[-1]) if len(self.Cs) > 1 else None)
             for C in self.path.Cs:  # where models were trained
-                on.axvline(C, ymax=0.03, color="0.4", linewidth=0.8)
-        if self.name:
-            self.figure_.suptitle(self.name)
+                on.axvline(C, ymax=0.02, color=QUIET, linewidth=0.8)
         return self
+
+    def _of_class(self, title: str) -> str:
+        return f"{title}, {self.name}" if self.name else title
 
     def _weights(self, ax: Any) -> None:
         # Between fits the model is a combination that holds for a while, so that its weights go up in steps; lines from
         # fit to fit show better where the optimum goes.
         trained = np.isin(self.Cs, self.path.Cs)
-        largest = np.argsort(-np.abs(self.weights).max(axis=0), kind="stable")[:MOST_LINES]
-        ax.plot(self.Cs[trained], self.weights[np.ix_(trained, np.sort(largest))], linewidth=1)
-        ax.axhline(0.0, color="black", linewidth=0.5)
+        order = np.argsort(-np.abs(self.weights).max(axis=0), kind="stable")[:MOST_LINES]
+        lines = [
+            ax.plot(self.Cs[trained], self.weights[trained, j], color=PALE, linewidth=0.8)[0] for j in reversed(order)
+        ]
+        largest = list(zip(order, reversed(lines), strict=True))[:NAMED]
+        for (_, line), colour in zip(largest, (PROVEN, BOUND, CHOSEN), strict=False):
+            line.set(color=colour, linewidth=1.5)
+        ax.axhline(0.0, color=QUIET, linewidth=0.8)
+        few_ticks(ax.yaxis, 1.0, 1.0)
         many = self.weights.shape[1] > MOST_LINES
-        ax.set(ylabel="weight", title=f"the {MOST_LINES} largest weights" if many else "weights")
+        tidy(ax, self._of_class(f"The {MOST_LINES} largest weights" if many else "Weights"))
+        ax.set_ylabel("weight")
+        beside(ax, [(line, self._feature(j)) for j, line in largest], avoid=lines)
+
+    def _feature(self, column: int) -> str:
+        names = self.path.feature_names
+        return f"feature {column}" if names is None else str(names[column])
 
     def _margin(self, ax: Any) -> None:
         margins, upper_bounds = self.bounds.T
-        ax.plot(self.Cs, upper_bounds, color="tab:red", label="no classifier has more")
-        ax.plot(self.Cs, margins, color="tab:blue", label="margin proven")
-        ax.set(ylabel="margin", yscale="log", title="margin, with its slacks")
-        ax.legend()
+        (line,) = ax.plot(self.Cs, margins, color=PROVEN, linewidth=2)
+        ax.plot(self.Cs, upper_bounds, color=BOUND, linestyle=(0, (4, 3)), linewidth=1)
+        few_ticks(ax.yaxis, float(margins[margins > 0].min(initial=np.inf)), float(upper_bounds.max()))
+        ax.set_ylabel("margin, with its slacks")
+        worst = float(self.gaps.max())
+        tidy(ax, self._of_class(f"Margin: within {100 * worst:.2g} % of the best at every C"))
+        beside(ax, [(line, "margin proven; dashed: none has more")], at=0.3)
 
     def _gap(self, ax: Any) -> None:
-        ax.plot(self.Cs, self.gaps, color="tab:blue", label="proven at this C")
-        ax.axhline(self.path.epsilon, color="tab:red", linestyle="--", label=f"epsilon = {self.path.epsilon:g}")
-        ax.set(ylabel="gap", title=f"gap, {counted(len(self.path.Cs), 'fit')}", ylim=(0, 1.35 * self.path.epsilon))
-        ax.legend(loc="upper center", ncols=2)
+        ax.plot(self.Cs, 100 * self.gaps, color=PROVEN, linewidth=1)
+        epsilon = 100 * self.path.epsilon
+        asked = ax.axhline(epsilon, color=BOUND, linestyle=(0, (5, 2)), linewidth=1.5)
+        ax.set(ylabel="proven gap, %", ylim=(0, 1.35 * epsilon))
+        few_ticks(ax.yaxis, 1.0, 1.0)
+        tidy(ax, self._of_class(f"Proven gap: {counted(len(self.path.Cs), 'fit')} cover every C"))
+        asked.set_xdata([self.Cs[0], self.Cs[-1]])
+        asked.set_transform(ax.transData)
+        beside(ax, [(asked, f"epsilon: {epsilon:g} % was asked for")])
 
     def _errors(self, ax: Any) -> None:
-        from matplotlib.ticker import PercentFormatter
-
-        errors = np.zeros(0) if self.errors is None else self.errors
-        ax.plot(self.Cs, errors, color="black", drawstyle="steps-mid")
-        ax.yaxis.set_major_formatter(PercentFormatter(1.0))
-        ax.set(ylabel="rows", title="rows that are wrong")
+        errors = np.zeros(0) if self.errors is None else 100 * self.errors
+        (line,) = ax.plot(self.Cs, errors, color=PROVEN, drawstyle="steps-mid", linewidth=1.5)
+        best = int(np.argmin(errors))
+        (lowest,) = ax.plot(self.Cs[best], errors[best], "o", color=CHOSEN, markersize=5)
+        ax.set(ylabel="rows that are wrong, %")
+        room = 0.15 * (errors.max() - errors.min()) or 0.5
+        ax.set_ylim(max(0.0, errors.min() - room), errors.max() + room)
+        few_ticks(ax.yaxis, 1.0, 1.0)
+        tidy(ax, "Rows that are wrong")
+        beside(ax, [(lowest, f"{errors[best]:.3g} % at C = {self.Cs[best]:.3g}")], avoid=[line])
 
 
 def _axes(ax: Any, count: int) -> list[Any]:

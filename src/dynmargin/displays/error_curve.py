@@ -2,9 +2,12 @@
 
 from typing import Any, Self
 
+import numpy as np
+
 from ..path.error_curve import ErrorCurve, percent
 from ..problem.statement import counted
 from .fitted import axes_for, last_step
+from .style import BAND, BOUND, CHOSEN, INK, PROVEN, QUIET, few_ticks, tidy
 
 
 class ErrorCurveDisplay:
@@ -32,8 +35,8 @@ class ErrorCurveDisplay:
     >>> from dynmargin import ErrorCurveDisplay, MaxMarginClassifierCV
     >>> X, y = load_iris(return_X_y=True)
     >>> search = MaxMarginClassifierCV(tolerance=0.05, C_range=(0.1, 10.0), cv=3).fit(X, y == 1)
-    >>> ErrorCurveDisplay.from_estimator(search).ax_.get_xlabel()
-    'C'
+    >>> ErrorCurveDisplay.from_estimator(search).ax_.get_ylabel()
+    'cross-validation error'
     """
 
     def __init__(self, curve: ErrorCurve, name: str = "") -> None:
@@ -81,21 +84,37 @@ class ErrorCurveDisplay:
         self.figure_ = ax.figure
         curve = self.curve
         thin: dict[str, Any] = {"baseline": None, "linewidth": 0.8}
-        self.upper_line_ = ax.stairs(curve.upper, curve.edges, color="tab:red", label="not above, at any C", **thin)
-        self.lower_line_ = ax.stairs(curve.lower, curve.edges, color="tab:blue", label="not below, at any C", **thin)
-        ax.stairs(curve.upper, curve.edges, baseline=curve.lower, fill=True, color="0.9", zorder=0)
+        ax.stairs(curve.upper, curve.edges, baseline=curve.lower, fill=True, color=BAND, zorder=0)
+        self.upper_line_ = ax.stairs(curve.upper, curve.edges, color=BOUND, label="upper bound", **thin)
+        self.lower_line_ = ax.stairs(curve.lower, curve.edges, color=PROVEN, label="lower bound", **thin)
         trained = f"{counted(len(curve.Cs), 'value')} trained"
-        ax.plot(curve.Cs, curve.errors[:, 1], ".", color="black", markersize=3, label=trained)
-        ax.plot([curve.C], [curve.error], "o", color="tab:green", label=f"chosen: C = {curve.C:.4g}")
+        ax.plot(curve.Cs, curve.errors[:, 1], ".", color=INK, markersize=3, label=trained)
         least = float(curve.lower.min())
-        nowhere_less = f"no C has less than {percent(least, up=False)}"
-        ax.axhline(least, color="tab:green", linestyle="--", linewidth=1, label=nowhere_less)
+        ax.axhline(least, color=CHOSEN, linestyle=(0, (5, 2)), linewidth=1)
+        ax.plot([curve.C], [curve.error], "o", color=CHOSEN, markeredgecolor="white", markersize=8)
         highest = curve.errors[:, 1].max()
         room = max(highest - least, 2 * curve.tolerance, 1e-3)
-        ax.set(xlabel="C", ylabel="cross-validation error", xscale="log", xlim=(curve.edges[0], curve.edges[-1]))
-        ax.set_ylim(max(0.0, least - 0.2 * room), highest + 0.5 * room)
+        low, high = least - 0.35 * room, highest + 0.5 * room
+        ax.set(xlabel="C: what a slack costs", ylabel="cross-validation error", ylim=(low, high))
+        ax.set_xlim(curve.edges[0], curve.edges[-1])
+        few_ticks(ax.xaxis, float(curve.edges[0]), float(curve.edges[-1]), log=True)
+        few_ticks(ax.yaxis, 1.0, 1.0)
         ax.yaxis.set_major_formatter(PercentFormatter(1.0))
         proven = percent(curve.proven, up=True)
-        ax.set_title(f"{self.name}: no C is better by more than {proven}".removeprefix(": "))
-        ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3, frameon=False)  # below: the curves are wide
+        tidy(ax, f"{self.name}: no C is better by more than {proven}".removeprefix(": "))
+        # Nothing is below the least lower bound: there is room for words.
+        left = np.log(curve.C / curve.edges[0]) < 0.5 * np.log(curve.edges[-1] / curve.edges[0])
+        words = f"chosen: C = {curve.C:.4g}\nno C has less than {percent(least, up=False)}"
+        ax.annotate(
+            words,
+            (curve.C, curve.error),
+            (curve.C, least - 0.07 * room),
+            arrowprops={"arrowstyle": "-", "color": CHOSEN, "linewidth": 1, "relpos": (0 if left else 1, 1)},
+            ha="left" if left else "right",
+            va="top",
+            color=CHOSEN,
+            fontsize="small",
+        )
+        below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.17), "ncols": 3, "frameon": False}
+        ax.legend(**below, fontsize="small", labelcolor=QUIET, handlelength=1.2, columnspacing=1.0)
         return self

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from ..certificate.ball import Settled
 from ..certificate.certificate import Certificate
 from .fitted import axes_for, before_last_step, last_step, problem_of, title_of
+from .style import BOUND, INK, PALE, PROVEN, few_ticks, tidy
 
 Values = NDArray[np.float64]
 
@@ -140,16 +141,28 @@ class MarginDisplay:
         self.ax_ = ax = axes_for(ax)
         self.figure_ = ax.figure
         margin, upper_bound = self.certificate.margin, self.certificate.upper_bound
-        _, edges, _ = ax.hist(self.margins, **{"bins": 50, "color": "0.7", **kwargs})
+        heights, edges, _ = ax.hist(self.margins, **{"bins": 50, "color": PALE, **kwargs})
+        notes = [(f"margin proven {margin:.4g}, none above {upper_bound:.4g}", PROVEN)]
         if self.open_rows is not None:
             open_counts, _ = np.histogram(self.margins[self.open_rows], edges)
-            label = f"open, more training may change them: {self.open_rows.mean():.2%}"
-            heights = np.append(open_counts, 0)
-            self.open_area_ = ax.fill_between(edges, heights, step="post", color="tab:orange", alpha=0.7, label=label)
-        ax.axvline(0.0, color="black", linewidth=1)
-        self.margin_line_ = ax.axvline(margin, color="tab:blue", label=f"margin proven: {margin:.4g}")
-        bound = f"no classifier has more than {upper_bound:.4g}"
-        self.bound_line_ = ax.axvline(upper_bound, color="tab:red", linestyle="--", label=bound)
-        ax.set(xlabel="margin of a row", ylabel="rows", title=self.name)
-        ax.legend()
+            style = {"step": "post", "color": BOUND, "alpha": 0.8, "linewidth": 0}
+            self.open_area_ = ax.fill_between(edges, np.append(open_counts, 0), **style)
+            open_share = self.open_rows.mean()
+            note = f"{open_share:.2%} open: more training may change them" if open_share else "all settled"
+            notes.append((note, BOUND))
+        # The notes have a band of their own above the bars; the lines end below it.
+        top = 1.06 + 0.1 * len(notes)
+        ax.set_ylim(0, float(np.max(heights)) * top)
+        for line, (note, colour) in enumerate(notes):
+            place = 1 - 0.1 * (line + 0.5) / top
+            ax.text(1, place, note, transform=ax.transAxes, ha="right", va="center", color=colour, fontsize="small")
+        ax.axvline(0.0, ymax=1 / top, color=INK, linewidth=1)
+        self.margin_line_ = ax.axvline(margin, ymax=1 / top, color=PROVEN, linewidth=1.5)
+        self.bound_line_ = ax.axvline(upper_bound, ymax=1 / top, color=BOUND, linewidth=1.5, linestyle=(0, (4, 3)))
+        ax.set(xlabel="margin of a row: negative is wrong", ylabel="rows")
+        few_ticks(ax.xaxis, 1.0, 1.0)
+        few_ticks(ax.yaxis, 1.0, 1.0)
+        wrong = np.mean(self.margins < 0)
+        share = f"{wrong:.2%} of the rows are wrong" if wrong else "no row is wrong"
+        tidy(ax, f"{self.name}: {share}".removeprefix(": "))
         return self

@@ -39,11 +39,15 @@ def tidy(ax: Any, title: str = "", *, grid: str = "y") -> None:
 
 
 def wrapped(ax: Any, title: str) -> str:
-    """Break a title into lines that fit its axes; about 0.075 inches per character at the usual size of type."""
+    """Break a title into lines that fit its column of the figure; a character takes about 0.6 of the size of type."""
     import textwrap
 
-    width = ax.get_position().width * ax.figure.get_size_inches()[0]
-    return "\n".join(textwrap.wrap(title, max(20, int(width / 0.075))))
+    from matplotlib import rcParams
+
+    place = ax.get_subplotspec()
+    columns = 1 if place is None else place.get_gridspec().ncols / len(place.colspan)
+    width = 0.95 * ax.figure.get_size_inches()[0] / columns
+    return "\n".join(textwrap.wrap(title, max(20, int(72 * width / (0.6 * rcParams["font.size"])))))
 
 
 def few_ticks(axis: Any, low: float, high: float, *, log: bool | None = None) -> None:
@@ -127,6 +131,24 @@ def beside(ax: Any, labels: Sequence[tuple[Any, str]], avoid: Iterable[Any] = ()
 
 
 GAP_POINTS = 4
+
+
+def key(ax: Any, entries: Sequence[tuple[str, str]], corner: str = "upper right") -> None:
+    """Write names in their colours, line by line, into a corner that is empty: a legend without a box."""
+    up, right = corner.startswith("upper"), corner.endswith("right")
+    size = ax.xaxis.label.get_size() * 1.35  # points between two lines
+    for line, (text, colour) in enumerate(entries if up else list(reversed(entries))):
+        ax.annotate(
+            text,
+            (1 if right else 0, 1 if up else 0),
+            (-6 if right else 6, -(line + 0.3) * size if up else (line + 0.3) * size),
+            xycoords="axes fraction",
+            textcoords="offset points",
+            ha="right" if right else "left",
+            va="top" if up else "bottom",
+            color=colour,
+            fontsize="small",
+        )
 
 
 def _best_place(

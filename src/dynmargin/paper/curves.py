@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import _core
+from ..displays.style import BOUND, CHOSEN, INK, PALE, PROVEN, beside, few_ticks, key, plain, tidy
 from ..theory import after_run_accuracy
 from .cells import Cells, Key, Result
 from .columns import Measured, Task
@@ -14,7 +15,7 @@ from .problems import Problem
 WORK = "curves"
 SUCCESSIVE, ETA = 0.5, 8  # PDM-succ's first accuracy, and what it is divided by from run to run
 MARGIN, BEST = r"$\gamma'_d$", r"$\gamma_d$"
-COLOURS = {"pdm": "tab:blue", "pdm-succ": "tab:green", "pfm": "tab:orange"}
+COLOURS = {"pdm": PROVEN, "pdm-succ": CHOSEN, "pfm": BOUND}
 
 
 @dataclass(frozen=True)
@@ -79,32 +80,64 @@ def draw_curves(problem: Problem, epsilon: float, results: dict[str, Result]) ->
     least = min(bound for curve in curves.values() for _, _, bound in curve)
     best = max(margin for curve in curves.values() for _, margin, _ in curve)
 
-    figure, panels = pyplot.subplots(
-        3, 1, figsize=(9, 10.5), layout="constrained", sharex=True, height_ratios=(3, 2, 2)
-    )
+    figure, panels = pyplot.subplots(3, 1, figsize=(8, 9), layout="constrained", sharex=True, height_ratios=(3, 2, 2))
     above, close, below = panels
+    bound_lines, margin_lines, ends = [], [], []
     for name, curve in curves.items():
         colour, title = COLOURS[name], titles[name]
         t, margins, bounds = zip(*curve, strict=True)
         for ax in (above, close):
-            ax.plot(t, bounds, color=colour, label=f"{title}: ‖a‖/t, the upper bound")
-            ax.plot(t, margins, "--", color=colour, label=f"{title}: {MARGIN}, the directional margin")
+            bound_lines += ax.plot(t, bounds, color=colour, linewidth=1.5)
+            margin_lines += ax.plot(t, margins, linestyle=(0, (4, 2)), color=colour, linewidth=1.2)
             ax.plot(t[-1], margins[-1], "o", color=colour)
         estimates = [after_run_accuracy(margin, bound * updates, updates) for updates, margin, bound in curve]
-        below.plot(t, estimates, color=colour)
+        below.plot(t, estimates, color=colour, linewidth=1.5)
+        below.plot(t[-1], estimates[-1], "o", color=colour)
         ended = f"{title}: {results[name].ended}, t = {t[-1]:,}, estimate {estimates[-1]:.4f}"
-        below.plot(t[-1], estimates[-1], "o", color=colour, label=ended)
-    close.axhspan(best, least, color="lightgrey", label=f"{BEST} is here")
-    close.axhline((1 - epsilon) * least, color="black", linestyle=":", label=f"the guarantee, (1 - {epsilon:g}) {BEST}")
-    below.axhline(epsilon, color="black", linestyle=":", label=f"the guarantee, epsilon = {epsilon:g}")
+        ends.append((ended, colour))
+    close.axhspan(best, least, color=PALE, linewidth=0)
+    guarantee = close.axhline((1 - epsilon) * least, color=INK, linestyle=(0, (1, 1.5)))
+    asked = below.axhline(epsilon, color=INK, linestyle=(0, (1, 1.5)))
 
+    few_ticks(below.xaxis, 1.0, max(curve[-1][0] for curve in curves.values()), log=True)
     above.set_yscale("symlog", linthresh=2 * best)
-    above.axhline(0, color="lightgrey", linewidth=0.8, zorder=0)
-    above.set(title=f"{problem.title}, epsilon = {epsilon:g}", ylabel="margin")
-    above.legend(fontsize=8)
-    close.set(ylim=(0.9 * best, 1.1 * best), ylabel=f"margin, close to {BEST}")
-    close.legend(handles=close.get_legend_handles_labels()[0][-2:], fontsize=8, loc="lower left")
-    below.set(xscale="log", yscale="log", xlabel="t, the number of updates", ylabel=f"1 - {MARGIN} t / ‖a‖   (5)")
-    below.set_ylim(bottom=epsilon / 2)
-    below.legend(fontsize=8, loc="lower left", bbox_to_anchor=(0.01, 0.18))
+    above.axhline(0, color=PALE, linewidth=0.8, zorder=0)
+    _few_powers(above)
+    above.set_ylabel("margin")
+    tidy(above, f"{problem.title}, epsilon = {epsilon:g}: the bounds (solid) and the margins (dashed) meet")
+    key(above, [(titles[name], COLOURS[name]) for name in curves])
+    close.set(ylim=(0.9 * best, 1.1 * best), ylabel="margin, close to the best")
+    few_ticks(close.yaxis, 1.0, 1.0)
+    tidy(close)
+    below.set(xlabel="t, the number of updates", ylabel=f"1 - {MARGIN} t / ‖a‖   (5)")
+    few_ticks(below.yaxis, epsilon / 2, below.get_ylim()[1], log=True)
+    below.set_ylim(bottom=epsilon / 4)
+    tidy(below)
+    left = {"transform": close.get_yaxis_transform(), "fontsize": "small", "color": INK, "va": "bottom"}
+    close.text(0.01, least, f"{BEST}, the best margin, is in the grey band", **left)
+    left["va"] = "top"
+    close.text(0.01, guarantee.get_ydata()[0], f"the guarantee: (1 - {epsilon:g}) {BEST}", **left)
+    left |= {"transform": below.get_yaxis_transform()}
+    below.text(0.01, asked.get_ydata()[0], f"the guarantee: epsilon = {epsilon:g}", **left)
+    key(below, ends, "upper right")
+    below.set_ylim(top=below.get_ylim()[1] * 30)  # room for the words
+    beside(
+        above,
+        [(bound_lines[0], "‖a‖/t, the upper bound"), (margin_lines[0], f"{MARGIN}, the directional margin")],
+        at=0.4,
+    )
     return figure
+
+
+def _few_powers(ax: Any) -> None:
+    """Leave few ticks on an axis that is logarithmic on both sides of zero."""
+    low, high = ax.get_ylim()
+    powers = [10.0**power for power in range(-9, 9)]
+    shown = [
+        side * power
+        for side in (-1, 1)
+        for power in powers
+        if low <= side * power <= high and power >= ax.yaxis.get_transform().linthresh
+    ]
+    ax.set_yticks([*sorted(shown), 0.0], [*(plain(value) for value in sorted(shown)), "0"])
+    ax.minorticks_off()

@@ -9,10 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import theory
+from ..displays.style import BOUND, INK, PALE, PROVEN, QUIET, beside, few_ticks, tidy
 from ..progress.table import TableProgress
 from . import curves
 from .cells import Cells
-from .problems import Problem
+from .problems import PROBLEMS, Problem
+from .published import TABLES
 from .readers import Rows
 from .rendering import PAPER_EPSILON, UNITS, Line, lines
 from .tables import Order, Table, columns_of, run_tables
@@ -94,20 +96,28 @@ def draw_updates(problem: Problem, X: Rows, found: dict[float, dict[str, Converg
     exploding = [theory.pdm_update_bound(R, gamma_d, float(epsilon)) for epsilon in fine]
 
     figure, ax = pyplot.subplots(figsize=(8, 5), layout="constrained")
-    for column, name, colour in (("pdm", "PDM", "tab:blue"), ("pfm", "PFM (PDM's margin)", "tab:orange")):
+    labels = []
+    for column, name, colour, marker in (("pdm", "PDM", PROVEN, "o"), ("pfm", "PFM, to PDM's margin", BOUND, "s")):
         made = {epsilon: runs[column].updates for epsilon, runs in found.items() if column in runs}
-        ax.plot(list(made), list(made.values()), "o-", color=colour, label=f"{name}, updates")
-    ax.plot(list(allowed), list(allowed.values()), "--", color="tab:orange", label="Theorem 1: most updates of PFM")
-    ax.plot(fine, exploding, "--", color="tab:blue", label="Theorem 2: most updates of PDM (leaves the picture)")
+        (line,) = ax.plot(list(made), list(made.values()), f"{marker}-", color=colour, linewidth=2)
+        labels.append((line, name))
+    (line,) = ax.plot(list(allowed), list(allowed.values()), linestyle=(0, (5, 2)), color=BOUND)
+    labels.append((line, "Theorem 1: PFM makes no more"))
+    (line,) = ax.plot(fine, exploding, linestyle=(0, (5, 2)), color=PROVEN)
+    labels.append((line, "Theorem 2: PDM makes no more"))
     start = [theory.monotone_from(R, gamma_d, float(epsilon)) for epsilon in fine]
-    ax.plot(fine, start, ":", color="grey", label="‖a‖/t falls with every update from here on")
+    (line,) = ax.plot(fine, start, linestyle=(0, (1, 1.5)), color=QUIET)
+    labels.append((line, "‖a‖/t falls with every update from here on"))
     least = min(run.updates for runs in found.values() for run in runs.values())
-    ax.set(xscale="log", yscale="log", xlabel="epsilon", ylabel="updates", title=problem.title)
+    ax.set(xlabel="epsilon", ylabel="updates")
+    few_ticks(ax.yaxis, least / 3, 1e5 * max(start), log=True)
     ax.set_ylim(least / 3, 1e5 * max(start))
+    ax.set_xscale("log")
     ax.set_xticks(list(found), [f"{epsilon:g}" for epsilon in found])
     ax.minorticks_off()
     ax.invert_xaxis()
-    ax.legend(fontsize=8, loc="upper right")
+    tidy(ax, f"{problem.title}: updates grow slowly as epsilon falls, far below what the theorems allow")
+    beside(ax, labels, at=0.9)
     return figure
 
 
@@ -123,42 +133,55 @@ def stored_table_1(problems: list[Problem], out: Path) -> Table:
 
 
 def draw_bars(table: Table) -> Any:
-    """Draw Table 1, ours against the paper's: one panel each for margins, updates and seconds; ranges over seeds."""
+    """Draw Table 1, ours against the paper's: one panel each for margins, updates and seconds; ranges over seeds.
+
+    Dots, not bars: updates and seconds need a logarithmic axis, on which the length of a bar means nothing.
+    """
     from matplotlib import pyplot
-    from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 
     rows = list(lines(table))
     places = _places(rows)
-    figure, axes = pyplot.subplots(
-        1, 3, figsize=(13, max(3.5, 1.2 + 0.42 * len(rows))), layout="constrained", sharey=True
-    )
+    height = max(3.0, 1.6 + 0.26 * len(rows))
+    figure, axes = pyplot.subplots(1, 3, figsize=(12, height), layout="constrained", sharey=True)
     for j, (ax, unit) in enumerate(zip(axes, UNITS, strict=True)):
-        ours, paper = ([_or_nan(getattr(line, whose)[j]) for line in rows] for whose in ("ours", "paper"))
-        spread = [
-            [abs(middle - _or_nan(getattr(line, end)[j])) for line, middle in zip(rows, ours, strict=True)]
-            for end in ("least", "most")
-        ]
-        ax.barh(places - 0.2, ours, height=0.4, xerr=spread, capsize=2, label="ours (median and range)")
-        ax.barh(places + 0.2, paper, height=0.4, label="the paper's")
-        ax.set(xlabel=unit, xscale="linear" if j == 0 else "log")
-        if j > 0:  # plain numbers
-            ax.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=30))
-            ax.xaxis.set_minor_locator(NullLocator())
-            ax.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-            ax.tick_params(axis="x", labelsize=8)
-        ax.margins(x=0.08)
-        if (
-            j == 0
-        ):  # margins of different sets differ a lot, those of one set hardly: the numbers say more than the bars
-            for place, value in zip((*(places - 0.2), *(places + 0.2)), (*ours, *paper), strict=True):
-                if not math.isnan(value):
-                    ax.text(value, place, f" {value:.4g}", va="center", fontsize=7)
-            ax.margins(x=0.18)
+        ours, paper = (np.array([_or_nan(getattr(line, whose)[j]) for line in rows]) for whose in ("ours", "paper"))
+        least, most = (np.array([_or_nan(getattr(line, end)[j]) for line in rows]) for end in ("least", "most"))
+        ax.hlines(places, ours, paper, color=PALE, linewidth=1, zorder=1)
+        ax.hlines(places, least, most, color=PROVEN, linewidth=3, zorder=2)
+        ax.plot(paper, places, "D", color=BOUND, markerfacecolor="white", markersize=6, zorder=3)
+        ax.plot(ours, places, "o", color=PROVEN, markersize=5, zorder=4)
+        known = np.concatenate([ours, paper])
+        known = known[known > 0]
+        few_ticks(ax.xaxis, known.min(initial=np.inf), known.max(initial=0.0), log=j > 0)
+        ax.set_xlabel(unit)
+        ax.margins(x=0.12)
+        if j == 0:  # margins of different sets differ a lot, those of one set hardly: the numbers say more
+            ax.set_xlim(left=0)
+            for place, one, other in zip(places, ours, paper, strict=True):
+                both = [f"{value:.4g}" for value in dict.fromkeys((one, other)) if not math.isnan(value)]
+                ax.annotate(
+                    ", ".join(dict.fromkeys(both)),
+                    (np.nanmax([one, other, 0]), place),
+                    (8, 0),
+                    textcoords="offset points",
+                    va="center",
+                    fontsize="x-small",
+                    color=QUIET,
+                )
+            ax.margins(x=0.3)
+        tidy(ax, grid="both")
     axes[0].set_yticks(places, [f"{line.problem.title}, {line.column.title}" for line in rows])
     axes[0].invert_yaxis()
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper right", ncols=2)
+    figure.suptitle(f"Table 1: ours (dots: median and range) and the paper's (diamonds){_left_out(table)}", color=INK)
     return figure
+
+
+def _left_out(table: Table) -> str:
+    """Say which sets of the paper are not in the picture."""
+    missing = [
+        PROBLEMS[name].title for name in TABLES["table1"] if name not in {one.name for one in table.order.problems}
+    ]
+    return f"\nwithout {', '.join(missing)}: no results are stored for them" if missing else ""
 
 
 def _places(rows: Sequence[Line]) -> Any:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from ..displays.style import BOUND, CHOSEN, FURTHER, INK, LINES, MARKERS, PALE, PROVEN, few_ticks, key, tidy
 from ..training.schedule import PAPER, Schedule
 from .cells import Key, Result
 from .columns import Measured, Task, run_ours
@@ -182,16 +183,18 @@ def _words(outcome: Outcome) -> list[str]:
 
 MEASURES = ("updates", "seconds", "margin", "error")
 LABELS = ("updates", "CPU seconds", "margin", "training error")
+COLOURS = (PROVEN, BOUND, CHOSEN, *FURTHER)
 
 
 def draw_sensitivity(table: Table) -> Any:
     """Draw a row per family and a column per measure, a line per problem; all relative to the paper's own setting."""
     from matplotlib import pyplot
-    from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
 
     found = list(outcomes(table))
-    figure, grid = pyplot.subplots(
-        len(FAMILIES), len(MEASURES), figsize=(13, 2.2 * len(FAMILIES)), layout="constrained", squeeze=False
+    size = (12, 0.6 + 1.9 * len(FAMILIES))
+    figure, grid = pyplot.subplots(len(FAMILIES), len(MEASURES), figsize=size, layout="constrained", squeeze=False)
+    looks = dict(
+        zip([one.name for one in table.order.problems], zip(COLOURS, MARKERS, LINES, strict=False), strict=False)
     )
     for axes, family in zip(grid, FAMILIES, strict=True):
         places = range(len(family.values))
@@ -201,22 +204,29 @@ def draw_sensitivity(table: Table) -> Any:
                 own = {o.value: getattr(o, measure) for o in found if o.problem == problem.name and o.family == family}
                 base = own[family.paper] or math.nan
                 values = [math.nan if value is None else value / base for value in own.values()]
-                ax.plot(places, values, "o" if family is DEVICES else "o-", label=problem.title)
-            ax.axvline(list(family.values).index(family.paper), color="lightgrey", zorder=0)
-            ax.set_xticks(places, names, fontsize=7)
+                colour, marker, dashes = looks.get(problem.name, (COLOURS[0], "o", "-"))
+                style = "none" if family is DEVICES else dashes
+                ax.plot(places, values, color=colour, marker=marker, markersize=4, linestyle=style, linewidth=1.2)
+            ax.axvline(list(family.values).index(family.paper), color=PALE, zorder=0)
+            ax.set_xticks(places, names)
+            low, high = ax.get_ylim()
             if measure in ("updates", "seconds"):
-                ax.set_yscale("log")
-                ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=30))
-                ax.yaxis.set_minor_locator(NullLocator())
-                ax.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-                ax.set_ylim(min(0.45, ax.get_ylim()[0]), max(2.2, ax.get_ylim()[1]))  # small changes look small
+                low, high = min(0.45, max(low, 1e-3)), max(2.2, high)  # small changes look small
+                few_ticks(ax.yaxis, low, high, log=True)
             else:
+                low, high = min(low, 0.98), max(high, 1.02)
+                few_ticks(ax.yaxis, 1.0, 1.0)
                 ax.ticklabel_format(axis="y", useOffset=False)
-                low, high = ax.get_ylim()
-                ax.set_ylim(min(low, 0.98), max(high, 1.02))
-            ax.tick_params(axis="y", labelsize=8)
+            ax.set_ylim(low, high)
+            tidy(ax)
+            ax.tick_params(axis="x", labelsize="x-small")
         axes[0].set_ylabel(family.title)
     for ax, label in zip(grid[0], LABELS, strict=True):
-        ax.set_title(f"{label}, relative", fontsize=10)
-    figure.legend(*grid[0][0].get_legend_handles_labels(), loc="outside upper right", ncols=len(table.order.problems))
+        tidy(ax, label)
+    key(
+        grid[0][0],
+        [(problem.title, looks.get(problem.name, COLOURS)[0]) for problem in table.order.problems],
+        "lower right",
+    )
+    figure.suptitle("One parameter of PDM varied at a time, relative to the paper's setting (grey line)", color=INK)
     return figure
