@@ -4,6 +4,7 @@
 # make paper         the paper's tables beside ours and its curves, for the data that are available; a run that was ended
 #                    is continued.
 #                    PAPER="--sets adult,web" narrows it down
+# make docs          the documentation site in .venv/docs/html, with the examples of the gallery run; without a network
 # make check-short   what CI runs beside the tests: a part of them with the core under the address sanitizer
 #
 # For the night; docs/reliability.md says what each of them has shown:
@@ -16,7 +17,8 @@
 # make test-lowest   the tests with the lowest versions of the dependencies, in .venv/lowest
 # make lock          renew the files in requirements/
 #
-# Each makes .venv and installs what it needs there; nothing outside .venv is touched. PYTHON=... chooses the interpreter.
+# Each makes .venv and installs what it needs there; nothing outside .venv is touched, but for docs/api and docs/gallery,
+# which `make docs` generates and git ignores. PYTHON=... chooses the interpreter.
 
 PYTHON ?= python3
 ifeq ($(origin CXX),default)
@@ -35,7 +37,7 @@ export MYPY_CACHE_DIR := $(CURDIR)/$(VENV)/mypy
 export RUFF_CACHE_DIR := $(CURDIR)/$(VENV)/ruff
 export HYPOTHESIS_STORAGE_DIRECTORY := $(CURDIR)/$(VENV)/hypothesis
 
-.PHONY: demo test lint paper format clean check
+.PHONY: demo test lint docs paper format clean check
 .PHONY: check-short oracle mutate fuzz soak kills sanitize sanitize-address sanitize-thread test-lowest lock
 .DELETE_ON_ERROR:
 
@@ -50,6 +52,11 @@ lint: $(VENV)/with-lint
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run -Werror $$(find cpp -name '*.?pp')
+
+# Any warning is an error: a link to nowhere, a name without a page, an example that fails.
+docs: $(VENV)/with-docs
+	$(BIN)/python -m sphinx -q -n -W --keep-going -d $(VENV)/docs/doctrees docs $(VENV)/docs/html
+	@echo "Open $(VENV)/docs/html/index.html"
 
 paper: $(VENV)/with-paper
 	$(BIN)/dynmargin paper table1 --resume --out $(VENV)/paper $(PAPER)
@@ -136,7 +143,7 @@ format: $(VENV)/with-lint
 	$(BIN)/clang-format -i $$(find cpp -name '*.?pp')
 
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) docs/api docs/gallery
 
 # The wheel is built once and installed with the extra that the target needs.
 $(VENV)/with-%: $(VENV)/wheel/built
