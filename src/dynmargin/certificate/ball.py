@@ -42,6 +42,16 @@ class Ball:
         The intercept that belongs to the centre.
     radius : float
         No weights outside of it are optimal. Infinite where nothing is known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dynmargin import MaxMarginClassifier
+    >>> X, y = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]], ["left", "right", "right"]
+    >>> ball = MaxMarginClassifier(epsilon=0.1).fit(X, y).certificate_.ball
+    >>> exact = MaxMarginClassifier(epsilon=1e-9).fit(X, y)
+    >>> bool(np.linalg.norm(exact.coef_[0] - ball.centre) <= ball.radius + 1e-6)
+    True
     """
 
     centre: Vector

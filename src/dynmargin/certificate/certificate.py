@@ -45,6 +45,19 @@ class Verification:
         A sentence on the verdict.
     problem : str
         The problem that the bounds are about, as it was checked; empty when they were not computed.
+
+    Examples
+    --------
+    >>> from dynmargin import MaxMarginClassifier
+    >>> X, y = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]], ["left", "right", "right"]
+    >>> certificate = MaxMarginClassifier().fit(X, y).certificate_
+    >>> verification = certificate.verify(X, y)
+    >>> verification.verdict, bool(verification)
+    ('proven', True)
+    >>> print(verification.problem)
+    classes left, right; squared hinge, C = 1, an intercept with scaling 1; 3 rows, 2 features, without sample weights
+    >>> print(certificate.verify(X, y, C=10.0))
+    other problem: C = 1, not C = 10 for every row
     """
 
     verdict: Verdict
@@ -101,6 +114,18 @@ class Certificate:
     settled_share : float or None
         The share of the training rows whose predictions are settled, where it was computed. A model's `verify` checks
         it to within 0.1 %.
+
+    Examples
+    --------
+    >>> from dynmargin import MaxMarginClassifier
+    >>> X, y = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]], ["left", "right", "right"]
+    >>> certificate = MaxMarginClassifier(epsilon=0.01).fit(X, y).certificate_
+    >>> certificate.margin <= certificate.upper_bound
+    True
+    >>> certificate.achieved, certificate.gap <= 0.01
+    (True, True)
+    >>> certificate.verify(X, y).verdict
+    'proven'
     """
 
     margin: float
@@ -351,6 +376,16 @@ class JointCertificate(Certificate):
         What was asked: the labels, the cost of slacks, the augmentation.
     margin, upper_bound, directional_margin, epsilon, data_digest, rows_digest, witness_digest, ball, settled_share
         As in `Certificate`.
+
+    Examples
+    --------
+    >>> from dynmargin import PDMClassifier
+    >>> X, y = [[0.0, 1.0], [1.0, 0.0], [-1.0, -1.0]], ["up", "right", "down"]
+    >>> certificate = PDMClassifier(multi_class="joint", random_state=0).fit(X, y).certificate_
+    >>> certificate.counts.shape
+    (3, 3)
+    >>> certificate.verify(X, y).verdict
+    'proven'
     """
 
     intercept: Vector

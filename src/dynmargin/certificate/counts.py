@@ -24,6 +24,16 @@ class SparseCounts:
         Their counts.
     shape : tuple of int
         The number of all rows; for a joint margin also that of the classes.
+
+    Examples
+    --------
+    >>> from dynmargin import MaxMarginClassifier
+    >>> X, y = [[0.0, 1.0], [1.0, 0.0], [5.0, 0.0]], ["left", "right", "right"]
+    >>> counts = MaxMarginClassifier(C=float("inf")).fit(X, y).certificate_.counts
+    >>> len(counts.toarray()) == counts.shape[0] == len(y)
+    True
+    >>> counts.sum() == int(counts.toarray().sum())
+    True
     """
 
     indices: Integers

@@ -39,6 +39,17 @@ class OnlineCertificate:
         The model.
     problem : BinaryProblem
         What was asked: the positive label, the cost of slacks, the augmentation.
+
+    Examples
+    --------
+    >>> from dynmargin import PDMClassifier
+    >>> stream = PDMClassifier()
+    >>> for x, label in [([0.0, 1.0], "left"), ([1.0, 0.0], "right"), ([2.0, 1.0], "right")]:
+    ...     stream = stream.partial_fit([x], [label], classes=["left", "right"])
+    >>> stream.certificate_.rows_seen
+    3
+    >>> stream.certificate_.achieved  # not before certify(X, y)
+    False
     """
 
     margin: float

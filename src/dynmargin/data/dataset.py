@@ -23,6 +23,16 @@ class DataError(ValueError):
         What is wrong, and in which file.
     line, column : int or None
         Where, counted from 1; columns count bytes. For a compressed file the place is in the unpacked text.
+
+    Examples
+    --------
+    >>> import io
+    >>> from dynmargin import DataError, read_libsvm
+    >>> try:
+    ...     read_libsvm(io.BytesIO(b"+1 1:0.5 2:one"))
+    ... except DataError as error:
+    ...     print(error.line, error.column)
+    1 12
     """
 
     def __init__(self, reason: str, path: str, line: int | None = None, column: int | None = None) -> None:

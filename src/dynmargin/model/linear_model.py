@@ -367,6 +367,16 @@ def load(path: str | os.PathLike[str]) -> LinearModel:
     ------
     ModelFileError
         If the file is not a model, is damaged, or was written by a newer version.
+
+    Examples
+    --------
+    >>> import tempfile, dynmargin
+    >>> X, y = [[0.0, 1.0], [1.0, 0.0]], ["left", "right"]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     dynmargin.MaxMarginClassifier().fit(X, y).save(f"{folder}/model.npz")
+    ...     model = dynmargin.load(f"{folder}/model.npz")
+    >>> model.verify(X, y).verdict
+    'proven'
     """
     try:
         content = contents(path)

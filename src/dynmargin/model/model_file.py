@@ -55,7 +55,18 @@ _MISFITS = (KeyError, ValueError, TypeError, OverflowError)  # what entries that
 
 
 class ModelFileError(ValueError):
-    """A file that is not a model, is damaged, or comes from a newer version; or a model that no file can hold."""
+    """A file that is not a model, is damaged, or comes from a newer version; or a model that no file can hold.
+
+    Examples
+    --------
+    >>> import io
+    >>> from dynmargin import ModelFileError, load
+    >>> try:
+    ...     load(io.BytesIO(b"something else"))
+    ... except ModelFileError:
+    ...     print("not a model")
+    not a model
+    """
 
 
 def write(

@@ -134,6 +134,16 @@ class CPath:
         The labels.
     Cs : array
         Where models were trained, for any of the classes; in between, combinations of them prove the gap.
+
+    Examples
+    --------
+    >>> from dynmargin import c_path
+    >>> X, y = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]], ["left", "right", "right"]
+    >>> path = c_path(X, y, C_low=0.1, C_high=10.0)
+    >>> path.gap(1.2345) <= path.epsilon
+    True
+    >>> path.at(1.2345).verify(X, y, C=1.2345).verdict
+    'proven'
     """
 
     def __init__(

@@ -48,6 +48,20 @@ class ErrorCurve:
     ended : str
         Why the search ended: "tolerance" if it was reached, else "max_fits", "max_time", "interrupted", or "rounding"
         where rows are too close to the boundary for the arithmetic.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from dynmargin import MaxMarginClassifierCV
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X = StandardScaler().fit_transform(X)
+    >>> search = MaxMarginClassifierCV(tolerance=0.05, C_range=(0.01, 10.0), cv=3, random_state=0).fit(X, y)
+    >>> low, high = search.curve_.at(0.5)  # of the error at a C that need not have been tried
+    >>> bool(low <= high)
+    True
+    >>> bool(search.curve_.proven <= 0.05)
+    True
     """
 
     edges: Floats

@@ -49,6 +49,14 @@ class BinaryProblem:
         Whether the intercept is not regularised, as in SVM-light and LIBSVM; `rho` is 0 then.
     classes : tuple
         All labels that there are; empty if any label but the positive one is on the negative side.
+
+    Examples
+    --------
+    >>> from dynmargin import PDMClassifier
+    >>> X, y = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]], ["left", "right", "right"]
+    >>> problem = PDMClassifier(C=0.5, class_weight={"left": 2.0}).fit(X, y).certificate_.problem
+    >>> str(problem.positive), problem.C_positive, problem.C_negative, problem.rho
+    ('right', 0.5, 1.0, 1.0)
     """
 
     positive: Any
@@ -144,6 +152,14 @@ class JointProblem:
         The price of a squared slack for the rows of each class, class weights included; infinite for the hard margin.
     rho : float
         ``intercept_scaling``; 0 without an intercept.
+
+    Examples
+    --------
+    >>> from dynmargin import PDMClassifier
+    >>> X, y = [[0.0, 1.0], [1.0, 0.0], [-1.0, -1.0]], ["up", "right", "down"]
+    >>> problem = PDMClassifier(multi_class="joint").fit(X, y).certificate_.problem
+    >>> problem.classes, problem.costs
+    (('down', 'right', 'up'), (1.0, 1.0, 1.0))
     """
 
     classes: tuple[Any, ...]

@@ -70,6 +70,12 @@ def successive_log_bound(N: float, alpha_N: float, K: float, epsilon: float) -> 
 
     ``t_0 = N (alpha_N² K)^(1 / 2 epsilon) (1 + 1 / (alpha_N² N (1 - 2 epsilon)))^(1 / 2 epsilon)`` bounds the updates
     when ‖a‖ = alpha_N R N after the first N of them; K = R² / gamma_d².
+
+    Examples
+    --------
+    >>> from dynmargin.theory import successive_log_bound
+    >>> round(successive_log_bound(N=10, alpha_N=1.0, K=100.0, epsilon=0.1), 1)
+    25.9
     """
     inner = math.log(alpha_N**2 * K) + math.log1p(1 / (alpha_N**2 * N * (1 - 2 * epsilon)))
     return math.log(N) + inner / (2 * epsilon)

@@ -74,7 +74,21 @@ class Keeper(Protocol):
 
 
 class CheckpointError(ValueError):
-    """A checkpoint that cannot be continued from: it is damaged, or belongs to another fit."""
+    """A checkpoint that cannot be continued from: it is damaged, or belongs to another fit.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from dynmargin import CheckpointError, PDMClassifier
+    >>> X, y = [[0.0, 1.0], [1.0, 0.0]], [0, 1]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     fitted = PDMClassifier(checkpoint=f"{folder}/fit").fit(X, y)
+    ...     try:
+    ...         fitted.set_params(C=2.0).fit(X, y)
+    ...     except CheckpointError:
+    ...         print("it belongs to another C")
+    it belongs to another C
+    """
 
 
 @dataclass

@@ -52,6 +52,14 @@ class Check(NamedTuple):
         What the weights have, and what no classifier can exceed.
     problem : int
         The number of the problem that is trained.
+
+    Examples
+    --------
+    >>> from dynmargin import PDMClassifier
+    >>> X, y = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]], [0, 1, 1]
+    >>> last = PDMClassifier(epsilon=0.01, random_state=0).fit(X, y).history_[-1]
+    >>> last.gap <= 0.01
+    True
     """
 
     time: float
