@@ -113,7 +113,14 @@ def unlink_the_text_of_others(app, what, name, obj, options, lines):
         lines[:] = [re.sub(r"`([^`]+) <https?://[^`]+>`_+", r"\1", line) for line in lines]
 
 
+def to_the_gallery(app, page, source):
+    """Lead links to the file of an example, which is there without a build too, to its page in the gallery."""
+    source[0] = re.sub(r"\]\(\.\./examples/(plot_\w+)\.py\)", r"](gallery/\1.rst)", source[0])
+    source[0] = source[0].replace("](../examples/README.rst)", "](gallery/index.rst)")
+
+
 def setup(app):
     """Connect the hooks; that of scikit-learn's text comes before numpydoc's, which resolves nothing itself."""
     app.connect("autodoc-process-docstring", unlink_the_text_of_others, priority=100)
     app.connect("autodoc-process-docstring", add_the_way_back, priority=900)
+    app.connect("source-read", to_the_gallery)

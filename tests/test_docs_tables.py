@@ -180,8 +180,8 @@ def test_every_table_is_in_the_docs_and_every_marker_has_its_counterpart():
 
 
 def test_the_guide_explains_every_reason_to_stop():
-    guide = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
-    table = guide.partition("| reason | what happened |\n")[2].partition("\n\n")[0]
+    page = (ROOT / "docs" / "fitting.md").read_text(encoding="utf-8")
+    table = page.partition("| reason | what happened |\n")[2].partition("\n\n")[0]
     reasons = [line.split("|")[1] for line in table.splitlines()]
     assert sorted(re.findall(r"\w+", " ".join(reasons))) == sorted(get_args(StopReason))
 
