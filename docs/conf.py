@@ -26,6 +26,7 @@ exclude_patterns = ["_build", "gallery/**/*.md5", "gallery/**/*.codeobj.json"]
 templates_path = ["_templates"]
 nitpicky = True
 default_role = "code"
+highlight_language = "none"  # of blocks that name none: what a command prints, formulas
 toc_object_entries_show_parents = "hide"
 
 # Pages are Markdown. A link "#dynmargin.load" leads to the reference of that name.

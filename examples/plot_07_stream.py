@@ -57,7 +57,7 @@ for ax in (top, bottom):
     ax.axvline(BLOCKS // 2, color="black", linestyle="--", linewidth=1)
 top.set(ylabel="accuracy on the next block", title="Dashed: the plane turns")
 top.legend(frameon=False, loc="lower left")
-bottom.set(xlabel="blocks of 500 rows", ylabel="no classifier has more", title="The proven bound falls with it")
+bottom.set(xlabel="blocks of 500 rows", ylabel="upper bound times √rows", title="The proven bound falls with it")
 plt.show()
 
 # %%

@@ -4,10 +4,13 @@ A table stands between ``<!-- its name: begin -->`` and ``<!-- its name: end -->
 ``python -m tests.test_docs_tables --write``.
 """
 
+import csv
 import inspect
 import re
 import sys
+from collections import defaultdict
 from pathlib import Path
+from statistics import geometric_mean, median
 from typing import get_args
 
 import pytest
@@ -184,6 +187,27 @@ def test_the_guide_explains_every_reason_to_stop():
     table = page.partition("| reason | what happened |\n")[2].partition("\n\n")[0]
     reasons = [line.split("|")[1] for line in table.splitlines()]
     assert sorted(re.findall(r"\w+", " ".join(reasons))) == sorted(get_args(StopReason))
+
+
+def test_the_raw_data_of_the_random_problems_give_the_figures_of_the_page():
+    """A run that was not certified counts as the limit of 8 seconds; without a peer that is there, there is no ratio."""
+    seconds = defaultdict(dict)
+    with (ROOT / "docs" / "data" / "speed-random.csv").open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            runs = [float(row[f"run_{number}_s"]) for number in (1, 2, 3) if row[f"run_{number}_s"]]
+            seconds[row["problem"]][row["library"]] = median(runs) if row["reached"] == "yes" else 8.0
+    page = (ROOT / "docs" / "speed.md").read_text(encoding="utf-8")
+    for library in ("MaxMargin", "PDM"):
+        ratios = [
+            times[f"{library} float32"] / min(peers)
+            for times in seconds.values()
+            if (peers := [time for name, time in times.items() if name.startswith("LinearSVC")])
+        ]
+        faster = sum(ratio < 1 for ratio in ratios)
+        line = (
+            f"| `{library}Classifier` | {geometric_mean(ratios):.2f} | {faster} of {len(ratios)} | {max(ratios):.2f} |"
+        )
+        assert line in page
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
