@@ -41,6 +41,9 @@ void bind_dual(nb::module_& m) {
       .def("visits_for", &DualTrainer::visits_for, "gap"_a,
            "How many more visits it will take to close this gap, as far as the run can tell; infinite if it cannot.")
       .def_prop_ro("target", &DualTrainer::target, "The score that every pattern with a weight should have.")
+      .def(
+          "weights", [](const DualTrainer& self) { return to_numpy(self.weights()); },
+          "Those of the state, the augmented one last.")
       .def("dual_weights", [](const DualTrainer& self) { return to_numpy(self.dual_weights()); }, "One per row.");
 
   bind_trainer<Decomposition>(m, "Decomposition", "A run of a decomposition SVM, advanced in slices.")

@@ -71,6 +71,12 @@ class DualTrainer : public Run<Problem, GainSets, std::pair<std::int64_t, double
   double upper_bound() const { return std::numeric_limits<double>::infinity(); }
 
   std::vector<double> dual_weights() const { return counts_of(state_); }
+  // The dense part of the state, the augmented coordinate last.
+  std::vector<double> weights() const {
+    std::vector<double> w(state_.w);
+    w.push_back(state_.bias);
+    return w;
+  }
 
   // MPU's dual weights are counts, unless they are bounded, or too large to be exact.
   Support support() const {

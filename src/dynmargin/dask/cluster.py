@@ -8,6 +8,7 @@ there yet. Answers have a key per shard and call, so none is counted twice, and 
 import itertools
 import logging
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
 from typing import Any, TypeVar
@@ -24,6 +25,7 @@ from .parts import Part, as_shard
 T = TypeVar("T")
 
 SLOW_SECONDS = 10.0  # without an answer: say who is awaited
+LARGE = 1 << 14  # bytes of an argument
 NO_WORKERS_SECONDS = 60.0  # without any worker: give up
 
 logger = logging.getLogger("dynmargin")
@@ -54,6 +56,7 @@ class Cluster:
         self.client = client
         self.name = f"dynmargin-{uuid4().hex[:12]}"
         self.calls = itertools.count()
+        self.recent: deque[tuple[Any, Any]] = deque(maxlen=4)  # large arguments of the last calls, as futures
         make = dask.delayed(as_shard, pure=False)
         self.shards: list[Any] = client.compute(
             [make(i, *part, dask_key_name=f"{self.name}-shard-{i}") for i, part in enumerate(parts)]
@@ -92,15 +95,26 @@ class Cluster:
     def release(self) -> None:
         """Let the workers have their memory back."""
         self.shards = []
+        self.recent.clear()
 
     def _submit(self, function: Callable[..., Any], arguments: tuple[Any, ...], parts: Any = None) -> list[Any]:
         call = next(self.calls)
         keys = [f"{self.name}-{function.__name__}-{call}-{i}" for i in range(len(self.shards))]
         iterables = [self.shards] if parts is None else [self.shards, list(parts)]
-        futures: list[Any] = self.client.map(
-            _call, *iterables, key=keys, pure=False, function=function, arguments=arguments
-        )
+        named = {f"argument_{i}": self._sent(argument) for i, argument in enumerate(arguments)}
+        futures: list[Any] = self.client.map(_call, *iterables, key=keys, pure=False, function=function, **named)
         return futures
+
+    def _sent(self, argument: Any) -> Any:
+        """Send what is large once: a task of its own that returns it, which a worker keeps for the calls to come."""
+        if getattr(argument, "nbytes", 0) < LARGE:
+            return argument
+        for known, future in self.recent:
+            if known is argument:
+                return future
+        future = self.client.submit(_itself, argument, key=f"{self.name}-argument-{next(self.calls)}", pure=False)
+        self.recent.append((argument, future))
+        return future
 
     def _gather(self, futures: list[Any], behind: Sequence[Any] = ()) -> list[Any]:
         """Wait for the answers and return them; say who is slow, and what is lost."""
@@ -136,5 +150,9 @@ class Cluster:
             logger.warning("waiting for %s since %.0f s", ", ".join(sorted(late)), seconds)
 
 
-def _call(shard: Shard, *part: Any, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    return function(shard, *part, *arguments)
+def _call(shard: Shard, *part: Any, function: Callable[..., Any], **named: Any) -> Any:
+    return function(shard, *part, *named.values())
+
+
+def _itself(argument: T) -> T:
+    return argument

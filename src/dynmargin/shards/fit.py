@@ -112,8 +112,9 @@ class Runs:
         run = ShardedRun(problem, ShardedNewton(problem, request.seed), request, Refinement.none())
         result = complete(run)
         self.sides[problem.index] = run.sides
-        rounds = run.trainer.full_passes
-        return replace(result, algorithm=f"newton: exact, {rounds} rounds over {counted(len(problem.lengths), 'shard')}")
+        how = "exact" if run.trainer.exact else "by conjugate gradients"
+        shards = counted(len(problem.lengths), "shard")
+        return replace(result, algorithm=f"newton: {how}, {run.trainer.full_passes} rounds over {shards}")
 
 
 def fit(

@@ -9,17 +9,27 @@ from .. import _core
 from ..algorithms.newton import CLOSE_ENOUGH, LARGEST_STIFFNESS, MOST_SOFT_STEPS, SOFT, STIFF
 from ..training.request import LARGEST_COUNT
 from .path import DAMAGED, Path, Vector
-from .point import Point
+from .gradients import approximate_direction
+from .point import Point, zeros
 from .problem import ShardedProblem
-from .start import start_on_sample
+from .start import start_on_sample, start_on_shards
 from .sums import square_of
 
 
 class ShardedNewton:
     """A run of Newton's method over shards, with the interface of the core's trainers.
 
-    A round asks every shard for the sums at one point: gradient, loss and, where it is to go on from there, the
-    Hessian.
+    A round asks every shard for its sums once: gradient, loss and, where it is to go on from there, the Hessian. Where
+    that is too large, conjugate gradients take a round per product with it.
+
+    Attributes
+    ----------
+    exact : bool
+        Whether the Hessian is formed.
+    full_passes : int
+        Rounds so far.
+    updates : int
+        Steps so far.
     """
 
     def __init__(self, problem: ShardedProblem, seed: int) -> None:
@@ -30,6 +40,7 @@ class ShardedNewton:
             )
         self.problem = problem
         self.seed = seed
+        self.exact = problem.n_features <= _core.MOST_HESSIAN_COLUMNS
         self.price = SOFT / problem.stiffness if problem.stiffness > STIFF else 1.0
         self.point: Point | None = None
         self.steps_left = MOST_SOFT_STEPS
@@ -41,15 +52,24 @@ class ShardedNewton:
         if self.updates >= max_updates:
             return _core.Event.max_updates
         if self.point is None:
-            start = start_on_sample(self.problem, self.price, self.seed)
-            self.point = Point(self.problem, start, self.price, hessian=not start.any())
-            self.updates = self.full_passes = 1
+            self._begin()
             return _core.Event.check_due if self.price == 1 else _core.Event.slice_over
         if self.price < 1:
             return self._approach()
         moved = self.step()
         better = self.point.margin > self.best_margin or self.point.upper_bound < self.best_upper_bound
         return _core.Event.check_due if moved and better else _core.Event.converged
+
+    def _begin(self) -> None:
+        if self.exact:
+            start = start_on_sample(self.problem, self.price, self.seed)
+            self.point = Point(self.problem, start, self.price, hessian=not start.any())
+        else:
+            start = start_on_shards(self.problem, self.seed) if self.price == 1 else zeros(self.problem)
+            self.point = Point(self.problem, start, self.price)
+            if start.any() and not self.point.margin > self.problem.margin_of_nothing:
+                self.point.begin(zeros(self.problem), self.price)  # as when every shard has rows of one class only
+        self.updates, self.full_passes = 1, self.point.rounds
 
     def _approach(self) -> _core.Event:
         """Make one step where slacks cost less; there is nothing to check yet."""
@@ -64,10 +84,11 @@ class ShardedNewton:
     def step(self) -> bool:
         """Go to a low point along Newton's direction; return whether there was one."""
         point = self._point()
-        if point.sums.hessian is None:  # of the first point, which may have been good enough without
+        if self.exact and point.sums.hessian is None:  # of the first point, which may have been good enough without
             point.ask_for_hessian()
+        direction = self._direction(point) if self.exact else approximate_direction(self.problem, point)
+        moved = point.move_along(direction, hessian=self.exact) > 0
         self.updates += 1
-        moved = point.move_along(self._direction(point), hessian=True) > 0
         self.full_passes = point.rounds
         return moved
 

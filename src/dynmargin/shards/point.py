@@ -47,7 +47,8 @@ class Point:
         return point
 
     def _evaluate(self, path: Path, hessian: bool) -> None:
-        if not self.problem.shards.keeps and path.steps:
+        # Where there is no Hessian to keep up to date, scores of the weights cost no more than those of a direction.
+        if path.steps and not (self.problem.shards.keeps and hessian):
             path = Path(path.end, path.price)
         sums: PointSums = self.problem.shards.sum(Shard.point, self.problem.problem, path, hessian)
         self.path, self.sums, self.w = path, sums, path.end

@@ -1,5 +1,6 @@
 """A problem over rows that are spread over shards; to the training loop it looks like `PackedProblem`."""
 
+import math
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -46,6 +47,8 @@ class ShardedProblem:
         How many rows take part.
     nonzeros, R, stiffness : float
         As in `PackedProblem`.
+    margin_of_nothing : float
+        The margin of no weights at all.
     """
 
     def __init__(
@@ -56,7 +59,8 @@ class ShardedProblem:
         self._digests: Callable[[], tuple[int, int]] = shards.fold(Shard.digest, (0, 0), problem)
         facts: Facts = shards.sum(Shard.facts, problem)
         self.n_rows, self.nonzeros, self.R = facts.rows, facts.nonzeros, facts.longest
-        self.stiffness = np.inf if problem.hard_margin else facts.stiffness / facts.rows
+        self.stiffness = facts.stiffness / facts.rows
+        self.margin_of_nothing = 1 / math.sqrt(facts.prices)  # without any weights every slack is 1
         self.hard_margin = problem.hard_margin
         if not SMALLEST_LENGTH <= self.R <= LARGEST_LENGTH:
             raise ValueError(

@@ -1,6 +1,7 @@
 """One shard: a block of rows, packed, and what it can say about a problem over all rows."""
 
 import threading
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,10 +10,14 @@ from numpy.typing import NDArray
 from .. import _core
 from ..problem.matrix import as_matrix
 from ..problem.problems import BinaryProblem, Weights, distinct, first_foreign
+from ..training.request import LARGEST_COUNT
+from ..training.run import SLICE_SECONDS
 from .path import Path, Vector
 from .sums import Evidence, Facts, PointSums, triangle_of
 
 Integers = NDArray[np.int64]
+
+OVER = (_core.Event.budget_spent, _core.Event.converged, _core.Event.exhausted)
 
 
 class Survey(NamedTuple):
@@ -127,9 +132,13 @@ class Shard:
         core = self.of(problem).core
         members = core.n_members
         if members == 0:
-            return Facts(0, 0, 0.0, 0.0)
-        stiffness = 0.0 if problem.hard_margin else core.stiffness(self.rows) * members
-        return Facts(members, core.n_nonzeros(self.rows), core.largest_norm(self.rows), stiffness)
+            return Facts(0, 0, 0.0, 0.0, 0.0)
+        stiffness = core.stiffness(self.rows) * members
+        prices = 2 * np.where(self.of(problem).sides > 0, problem.C_positive, problem.C_negative)
+        weights = (self.of(problem).sides != 0).astype(np.float64) if self.sample_weight is None else self.sample_weight
+        with np.errstate(invalid="ignore"):  # of rows of weight zero, where slacks have no price
+            total = float(np.where(weights > 0, prices * weights, 0.0).sum())
+        return Facts(members, core.n_nonzeros(self.rows), core.largest_norm(self.rows), stiffness, total)
 
     def digest(self, before: tuple[int, int], problem: BinaryProblem) -> tuple[int, int]:
         """Continue the digest of the shards before."""
@@ -150,6 +159,10 @@ class Shard:
     def sample(self, problem: BinaryProblem, seed: tuple[int, ...], share: float) -> tuple[Any, ...]:
         """Return a share of the rows: CSR arrays, sides and weights."""
         return self.of(problem).sample(seed, share)
+
+    def own_solution(self, problem: BinaryProblem, seed: tuple[int, ...], n_shards: int, visits: float) -> Vector:
+        """Return weights by so many visits per row of dual coordinate descent, as if all shards were like this one."""
+        return self.of(problem).own_solution(problem, seed, n_shards, visits)
 
     def audit(
         self, problem: BinaryProblem, path: Path, scale: float, w: Vector, b: float, careful: bool
@@ -252,6 +265,20 @@ class ProblemOnShard:
         weight = self.shard.sample_weight
         rows = _core.unpack(self.shard.rows, chosen)
         return *rows, self.sides[chosen], np.ones(size) if weight is None else weight[chosen]
+
+    def own_solution(self, problem: BinaryProblem, seed: tuple[int, ...], n_shards: int, visits: float) -> Vector:
+        """Return weights by dual coordinate descent on these rows alone, slacks `n_shards` times as expensive."""
+        if len(self.members) == 0:
+            return np.zeros(self.shard.n_features + 1)
+        prices = {"C_positive": n_shards * problem.C_positive, "C_negative": n_shards * problem.C_negative}
+        core = replace(problem, **prices).to_core(self.sides, self.shard.sample_weight)
+        key = int(np.random.default_rng(seed).integers(2**63))
+        step, schedule = _core.CoordinateDescent(), _core.GainSchedule()
+        trainer = _core.DualTrainer(self.shard.rows, core, step, schedule, 0.01, 0.0, True, key)
+        trainer.pause_at(int(visits * len(self.members)))
+        while trainer.advance(SLICE_SECONDS, LARGEST_COUNT) not in OVER:
+            pass
+        return self.spread(trainer.weights())
 
     def audit(self, path: Path, scale: float, w: Vector, b: float, careful: bool) -> tuple[Evidence, CountedShard]:
         """Turn slacks into counts; where there are none at all, which proves nothing, every row counts the same."""

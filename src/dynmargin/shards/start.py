@@ -1,14 +1,18 @@
-"""Where a run begins: the solution on a sample of all rows, which one process finds in no time."""
+"""Where a run begins: the solution on a sample of all rows, or the mean of what every shard finds by itself."""
+
+from typing import Any
 
 import numpy as np
 
 from .. import _core
 from ..algorithms.newton import SUBSET_STEPS
 from ..problem.matrix import as_matrix
+from ..problem.problems import BinaryProblem
 from .path import Vector
 from .point import zeros
 from .problem import ShardedProblem
 from .shard import CsrArrays, Shard
+from .sums import tree_sum
 
 LARGEST_SHARE = 0.25  # of all rows
 # Rows per coordinate. What the sample's solution is short of the best falls with that number, whatever the number of
@@ -44,5 +48,29 @@ def start_on_sample(problem: ShardedProblem, price: float, seed: int) -> Vector:
     return w
 
 
-def _sample(shard: Shard, seed: tuple[int, ...], problem: object, share: float) -> tuple[object, ...]:
-    return shard.sample(problem, seed, share)  # type: ignore[arg-type]  # a BinaryProblem
+# Visits per row that every shard spends on its own solution. (300,000 texts of 47,236 words, two shards; seconds of the
+# slower worker to a certified 1 %: 1.97 without, 1.73 with 4 visits, 1.51 with 8, 2.02 with 12.)
+OWN_VISITS = 8.0
+
+
+def start_on_shards(problem: ShardedProblem, seed: int) -> Vector:
+    """Return the mean of what every shard takes for the solution, where shards are large, else zero.
+
+    To every shard all others are copies of itself: slacks cost as many times as much as there are shards. The mean is
+    a good start where rows are spread evenly over the shards.
+    """
+    n_shards, w = len(problem.lengths), zeros(problem)
+    if problem.n_rows < problem.n_features * n_shards:
+        return w
+    seeds = [(seed, problem.index, i) for i in range(n_shards)]
+    parts = problem.shards.map_each(_own_solution, seeds, problem.problem, n_shards)
+    w = tree_sum(parts) / n_shards
+    return w if np.isfinite(w).all() else zeros(problem)
+
+
+def _own_solution(shard: Shard, seed: tuple[int, ...], problem: BinaryProblem, n_shards: int) -> Vector:
+    return shard.own_solution(problem, seed, n_shards, OWN_VISITS)
+
+
+def _sample(shard: Shard, seed: tuple[int, ...], problem: BinaryProblem, share: float) -> tuple[Any, ...]:
+    return shard.sample(problem, seed, share)

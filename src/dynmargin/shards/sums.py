@@ -61,12 +61,15 @@ class Facts:
         The length of the longest pattern.
     stiffness : float
         The sum of ‖ybar_k‖² / Delta_k².
+    prices : float
+        The sum of 1 / Delta_k².
     """
 
     rows: int
     nonzeros: int
     longest: float
     stiffness: float
+    prices: float
 
     def __add__(self, other: "Facts") -> "Facts":
         return Facts(
@@ -74,6 +77,7 @@ class Facts:
             self.nonzeros + other.nonzeros,
             max(self.longest, other.longest),
             self.stiffness + other.stiffness,
+            self.prices + other.prices,
         )
 
 
