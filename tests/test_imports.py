@@ -48,7 +48,7 @@ WITHOUT_SCIKIT_LEARN = (
 )
 
 # Where modules of ours are imported by a computed name: the front door, what the registry names, and commands.
-BY_NAME = {"dynmargin", "dynmargin.algorithms.registry", "dynmargin.comparison.compare", "dynmargin.cli.main"}
+BY_NAME = {"dynmargin", "dynmargin.algorithms.registry", "dynmargin.comparison.compare", "dynmargin.cli.parser"}
 
 
 def module_name(path):

@@ -185,7 +185,9 @@ def test_an_empty_folder_shows_the_papers_figures_and_where_data_are(run, tmp_pa
         assert f"{problem.title}: data not here: {problem.wanted} from {problem.source}" in out
     code, out, _ = run("data", "--data-dir", "empty")
     assert code == 0
-    assert out.count("not here: ") == 10  # nine, and newsgroups; the other stand-in is generated
+    assert out.count("not here\n") == 10  # nine, and newsgroups; the other stand-in is generated
+    for problem in problems.PAPER:
+        assert f"{problem.title}: {problem.wanted}\n  {problem.source}\n" in out
 
 
 def test_data_lists_what_is_found(run, data):

@@ -36,7 +36,7 @@ def test_the_line_says_how_much_time_is_left():
     words = CheckLine(0.01, [])
     lines = [words.describe(Check(5 + time, 100 * time, 1, 1 - 1 / time, 1.0, 0)) for time in (1e-9, 1, 2, 3)]
     assert "left" not in lines[0]
-    assert lines[-1] == "gap 33.33%, about 97 s left, margin 0.666667, at most 1, 8.0 s, 300 passes, 1 updates"
+    assert lines[-1] == "gap 33.33%, about 97 s left, margin 0.666667, at most 1, 8.0 s, 300 passes, 1 update"
 
 
 FIT = """

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dynmargin.cli.main import COMMANDS
+from dynmargin.cli.parser import COMMANDS
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,8 @@ def test_version(run):
     assert run("--version") == (0, f"dynmargin {dynmargin.__version__}\n", "")
 
 
-def test_compare_prints_writes_and_draws(run, folder):
+def test_compare_prints_writes_and_draws(run, folder, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
     words = ("--algorithms", "pdm,newton,perceptron", "--peers", "liblinear-dcd", "-c", "0.5", "--epsilon", "0.02")
     code, out, err = run("compare", "train", *words, "--csv", "compared.csv", "--plot", "compared.png")
     assert (code, err) == (0, "")

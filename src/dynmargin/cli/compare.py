@@ -2,7 +2,7 @@
 
 for example:
   dynmargin compare a9a.xz
-  dynmargin compare a9a.xz --algorithms pdm,romma,newton --peers liblinear-dcd,sgd --csv a9a.csv --plot a9a.png
+  dynmargin compare a9a.xz --algorithms pdm,newton --peers sgd --plot a9a.png
 
 A quarter of the rows is held out for test_accuracy. What a peer has reached is proven by us. --max-time is for each of
 our algorithms; peers cannot be stopped. It needs scikit-learn, and matplotlib for the picture.
@@ -10,11 +10,13 @@ exit codes: 0 done, 3 failed
 """
 
 import argparse
+import shutil
 from typing import Any
 
+from . import documents
 from .options import DATA_HELP, DONE, FITTING, LABEL, READING, names, read_data
 
-OPTIONS = (FITTING, READING, LABEL)
+OPTIONS = (FITTING, READING, LABEL, documents.JSON)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,6 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     from ..data.atomic import atomic_write, require_other_file, require_writable
     from ..data.dataset import Csr
 
+    documents.require_separate(arguments, arguments.csv, "--csv")
     for out in filter(None, (arguments.csv, arguments.plot)):
         require_writable(out)
         require_other_file(out, arguments.data)
@@ -53,8 +56,10 @@ def run(arguments: argparse.Namespace) -> int:
         plot=figure and figure.subplots(),
     )
     records = table if isinstance(table, list) else table.astype(object).where(table.notna(), None).to_dict("records")
-    if arguments.csv != "-":
-        print(as_text(records))
+    if arguments.json:
+        documents.show("compare", data=arguments.data, C=arguments.C, epsilon=arguments.epsilon, algorithms=records)
+    elif arguments.csv != "-":
+        print(as_text(records, shutil.get_terminal_size().columns))
     if arguments.csv:
         with atomic_write(arguments.csv) as file:
             file.write(as_csv(records).encode())

@@ -37,12 +37,17 @@ def run_listing(arguments: argparse.Namespace) -> int:
     folder = data_folder(arguments.data_dir)
     print(f"searched {folder}{'' if folder.is_dir() else ', which does not exist'}\n")
     print(f"{'set':26} {'rows':>7} {'columns':>8} {'Delta':>5}  files")
+    missing = []
     for problem in PROBLEMS.values():
         found = problem.find(folder)
-        where = f"not here: {problem.wanted} from {problem.source}"
+        where = "not here"
+        if found is None:
+            missing.append(f"{problem.title}: {problem.wanted}\n  {problem.source}")
         if found is not None:
             where = ", ".join(str(path.relative_to(folder)) for path in found) or "generated"
         print(f"{problem.title:26} {problem.shape[0]:>7} {problem.shape[1]:>8} {problem.delta:>5g}  {where}")
+    if missing:
+        print("\nwhere to get those that are not here:", *missing, sep="\n")
     return DONE
 
 

@@ -27,6 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
     from sklearn.svm import LinearSVC
 
     from ..classifiers.pdm import PDMClassifier
+    from ..problem.statement import work_text
 
     X, y = load_breast_cancer(return_X_y=True)
     X = StandardScaler().fit_transform(X)
@@ -36,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     ours = PDMClassifier(epsilon=0.001, C=1.0, random_state=0).fit(X, y)
     seconds = time.perf_counter() - start
     certificate, epsilon = ours.certificate_, ours.epsilon
-    work = f"{seconds * 1000:.0f} ms, {ours.n_iter_} passes, {ours.n_updates_} updates"
+    work = f"{seconds * 1000:.0f} ms, {work_text(ours.n_iter_, ours.n_updates_)}"
     print(f"PDMClassifier(epsilon={epsilon}): {work}")
     print(f"  margin                       {certificate.margin:.6f}   proven by its weights")
     print(f"  no classifier has more than  {certificate.upper_bound:.6f}   proven by its {len(ours.support_)} counts")

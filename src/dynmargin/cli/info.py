@@ -9,7 +9,10 @@ exit codes: 0 done, 3 failed
 
 import argparse
 
+from .documents import JSON, model_fields, show
 from .options import DONE
+
+OPTIONS = (JSON,)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,6 +32,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     content, name = contents(arguments.model), name_of(arguments.model)
     model = LinearModel(**parse(content, name))
+    if arguments.json:
+        show("info", **model_fields(model), digest=digest(content, name))
+        return DONE
     lines = [
         f"classes       {labels_text(model.classes)}",
         f"features      {model.n_features}{'' if model.feature_names is None else ', with names'}",

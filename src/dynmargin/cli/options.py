@@ -85,6 +85,12 @@ def jobs(arguments: argparse.Namespace) -> int:
     return int(arguments.jobs or cores())
 
 
+def require_folds(n_folds: int, n_rows: int) -> None:
+    """Refuse more folds than rows."""
+    if n_folds > n_rows:
+        raise ValueError(f"-v {n_folds} makes more folds than there are rows, which are {n_rows}")
+
+
 def notice(message: str) -> None:
     """Tell the user something that is not an error."""
     print(f"dynmargin: {message}", file=sys.stderr)

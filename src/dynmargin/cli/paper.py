@@ -14,6 +14,7 @@ exit codes: 0 done, 1 a cell failed, 3 no set could be run, 130 interrupted
 """
 
 import argparse
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -107,7 +108,7 @@ def run_table(arguments: argparse.Namespace) -> int:
 
     columns = columns_of(arguments.action, arguments.columns)
     table, interrupted = compute(arguments, arguments.action, columns, arguments.epsilon)
-    print(as_text(table), end="")
+    print(as_text(table, shutil.get_terminal_size().columns), end="")
     write(table, FILES, Path(arguments.out))
     return code_of(table, interrupted)
 

@@ -11,10 +11,11 @@ exit codes: 0 done, 3 failed
 import argparse
 import sys
 
+from . import documents
 from .liblinear import add_prediction_arguments, require_no_probabilities
 from .options import DATA_HELP, DONE, LABEL, READING, columns_text, notice, read_data, read_model
 
-OPTIONS = (READING, LABEL)
+OPTIONS = (READING, LABEL, documents.JSON)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,6 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     from ..model.linear_model import labels_of
 
     require_no_probabilities(arguments)
+    documents.require_separate(arguments, arguments.out, "OUT")
     if arguments.out is not None:
         require_other_file(arguments.out, arguments.data, arguments.model)
     model = read_model(arguments)
@@ -56,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     scores = model.decision_function(X)
     labels = labels_of(scores, model.classes)
     settled = model.settled(X) if arguments.settled else None
-    out = arguments.out or ("-" if y is None else None)
+    out = arguments.out or ("-" if y is None and not arguments.json else None)
     if out is not None:
         names, lines = ["label"], [label_text(label) for label in labels.tolist()]
         if settled is not None:
@@ -70,12 +72,23 @@ def run(arguments: argparse.Namespace) -> int:
             lines.insert(0, " ".join(names))
         with atomic_write(out) as file:
             file.write("".join(f"{line}\n" for line in lines).encode())
+    right = None if y is None or not np.isin(y, model.classes).any() else int((labels == y).sum())
+    if arguments.json:
+        documents.show(
+            "predict",
+            rows=len(labels),
+            accuracy=None if right is None else right / len(labels),
+            right=right,
+            settled=None if settled is None else int(settled.sum()),
+            labels=labels if y is None and out is None else None,
+            out=out,
+        )
+        return DONE
     if settled is not None and not arguments.quiet:
         count = f"{percent(float(settled.mean()))} of the predictions are settled ({settled.sum()}/{len(settled)})"
         print(count, file=sys.stderr if out == "-" else sys.stdout)
     if y is not None and not arguments.quiet:
-        right = int((labels == y).sum())
-        if np.isin(y, model.classes).any():
+        if right is not None:
             accuracy = f"Accuracy = {right / len(y):.4%} ({right}/{len(y)})"
             print(accuracy, file=sys.stderr if out == "-" else sys.stdout)
         else:

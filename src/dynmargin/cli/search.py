@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .options import notice, number, positive, several
+from .options import notice, number, positive, require_folds, several
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -85,6 +85,7 @@ def search(
     _, y, weights = data
     low, high = asked.C_range
     n_folds = asked.validate or DEFAULT_FOLDS
+    require_folds(n_folds, len(y))
     places = stratified_folds(y, classes, n_folds, request.seed)
     folds = [(Fold.of(i, places != i, y, weights), (places == i).nonzero()[0]) for i in range(n_folds)]
     judged = hold_out(*packed, data, folds, lambda fold: state_problems(fold.classes))

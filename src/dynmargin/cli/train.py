@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..algorithms.registry import ALGORITHMS, NAMES, find
-from . import liblinear, options, search
+from . import documents, liblinear, options, search
 from .options import DATA_HELP, DONE, NOT_PROVEN, finite, notice, positive, several, share
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ..training.request import Request
 
 
-OPTIONS = (options.FITTING, options.WEIGHTS, options.READING, options.LABEL, options.JOBS)
+OPTIONS = (options.FITTING, options.WEIGHTS, options.READING, options.LABEL, options.JOBS, documents.JSON)
 
 SETTLING = ("auto", "newton", "dcd", "pdm")  # algorithms that continue to as small a gap as predictions need
 
@@ -119,6 +119,7 @@ def train(arguments: argparse.Namespace) -> int:
             notice(f"{arguments.model} is not written: cross-validation leaves no model")
         return Training(arguments).validate()
     arguments.model = arguments.model or default_model(arguments.data)
+    documents.require_separate(arguments, arguments.model, "MODEL")
     require_writable(arguments.model)
     require_other_file(arguments.model, arguments.data, arguments.weights)
     training = Training(arguments)
@@ -335,6 +336,7 @@ class Training:
     def fit(self) -> int:
         """Train, write the model, and print what is proven."""
         from ..model import model_file
+        from ..problem.statement import work_text
 
         asked, dataset, problems = self.arguments, self.dataset, self.problems(self.classes)
         with self.live(problems):
@@ -367,9 +369,11 @@ class Training:
         # Known before it is printed: whatever becomes of the output, the exit code is that of the proof.
         found = self.curve is None or self.curve.ended == "tolerance"
         asked.code = DONE if fitted.achieved and found else NOT_PROVEN
-        if not asked.quiet:
+        if asked.json:
+            self.show(fitted, algorithm, seconds)
+        elif not asked.quiet:
             lines = [] if self.curve is None else [str(self.curve)]
-            lines.append(f"{algorithm}; {fitted.passes} passes, {fitted.updates} updates, {seconds:.2f} s")
+            lines.append(f"{algorithm}; {work_text(fitted.passes, fitted.updates)}, {seconds:.2f} s")
             if len(fitted.results) > 1:
                 lines.append(f"{len(fitted.results)} classes, each against the rest; the one with the largest gap:")
             piped = asked.model == "-"  # nothing else may be in the output then
@@ -380,12 +384,36 @@ class Training:
             print("\n".join(lines), file=sys.stderr if piped else sys.stdout)
         return int(asked.code)
 
+    def show(self, fitted: "Fit", algorithm: str, seconds: float) -> None:
+        """Print the object that --json asks for."""
+        asked, curve, worst = self.arguments, self.curve, fitted.worst.certificate
+        (rows, features), fields = self.dataset.X.shape, documents.certificate_fields
+        documents.show(
+            "train",
+            **{"data": asked.data, "rows": rows, "features": features, "classes": self.classes},
+            **{"C": asked.C, "loss": asked.loss, "scale": asked.scale, "algorithm": algorithm},
+            **{**fields(worst), "achieved": fitted.achieved},
+            **{"stop_reason": fitted.worst.stop_reason, "shortfall": fitted.shortfall},
+            **{"passes": fitted.passes, "updates": fitted.updates, "seconds": seconds},
+            certificates=[{"class": one.problem.positive, **fields(one)} for one in fitted.certificates],
+            search=curve
+            and {
+                "C": curve.C,
+                "error": curve.error,
+                "proven": curve.proven,
+                "ended": curve.ended,
+                "fits": len(curve.Cs),
+            },
+            model=asked.model,
+        )
+
     def validate(self) -> int:
         """Train on all folds but one and predict that one, for each in turn; print the accuracy."""
         from ..model.linear_model import labels_of, scores_of
         from ..training.folds import Fold, fit_folds, stratified_folds
 
         y, asked, request = self.y, self.arguments, self.request
+        options.require_folds(asked.validate, len(y))
         places = stratified_folds(y, self.classes, asked.validate, request.seed)
         folds = [Fold.of(i, places != i, y, self.weights) for i in range(asked.validate)]
 
@@ -406,5 +434,14 @@ class Training:
             scores = scores_of(self.dataset.X[outside], fitted.coef, fitted.intercept)
             right += int((labels_of(scores, fold.classes) == y[outside]).sum())
             code = code if fitted.achieved else NOT_PROVEN
-        print(f"Cross Validation Accuracy = {right / len(y):.4%}")
+        if asked.json:
+            folds_right = {
+                "folds": asked.validate,
+                "right": right,
+                "accuracy": right / len(y),
+                "achieved": code == DONE,
+            }
+            documents.show("train", data=asked.data, rows=len(y), classes=self.classes, C=asked.C, **folds_right)
+        else:
+            print(f"Cross Validation Accuracy = {right / len(y):.4%}")
         return code

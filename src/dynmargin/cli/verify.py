@@ -12,8 +12,10 @@ that was asked about, 3 failed
 """
 
 import argparse
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from . import documents
 from .options import (
     DATA_HELP,
     DONE,
@@ -34,10 +36,11 @@ from .options import (
 )
 
 if TYPE_CHECKING:
+    from ..certificate.certificate import Verification
     from ..data.dataset import Dataset
     from ..model.linear_model import LinearModel
 
-OPTIONS = (WEIGHTS, READING, LABEL, JOBS)
+OPTIONS = (WEIGHTS, READING, LABEL, JOBS, documents.JSON)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,19 +63,17 @@ def percent(fraction: float) -> str:
 
 def run(arguments: argparse.Namespace) -> int:
     """Read model and data, verify, print the verdict."""
+    from ..certificate.certificate import unproven
     from ..data.dataset import Csr
 
     model = read_model(arguments)
     scale = "none" if model.scaling is None else model.scaling.kind
     if arguments.scale not in (None, scale):
-        arguments.code = OTHER_DATA
-        print(f"other problem: the features are scaled by {scale}, not by {arguments.scale}")
-        return OTHER_DATA
+        differs = f"the features are scaled by {scale}, not by {arguments.scale}"
+        return conclude(arguments, model, unproven("other problem", differs))
     dataset = read_data(arguments, model)
     if beyond := dataset.columns_beyond(model.feature_names):
-        arguments.code = OTHER_DATA
-        print(f"other data: the table also has {columns_text(beyond)}")
-        return OTHER_DATA
+        return conclude(arguments, model, unproven("other data", f"the table also has {columns_text(beyond)}"))
     dataset = dataset.aligned(model.feature_names)
     if dataset.y is None:
         raise ValueError("the data have no labels; name their column by --label")
@@ -86,11 +87,30 @@ def run(arguments: argparse.Namespace) -> int:
         "loss": arguments.loss,
         "intercept_scaling": arguments.bias,
     }
-    found, worst = model.verify(X, dataset.y, weights, **expected, n_jobs=jobs(arguments)), model.certificate
+    found = model.verify(X, dataset.y, weights, **expected, n_jobs=jobs(arguments))
+    columns = label_column(arguments, dataset, model) + dropped_columns(arguments, dataset)
+    return conclude(arguments, model, replace(found, problem=found.problem and found.problem + columns))
+
+
+def conclude(arguments: argparse.Namespace, model: "LinearModel", found: "Verification") -> int:
+    """Print the verdict, and return its code."""
+    worst = model.certificate
     # Known before it is printed: whatever becomes of the output, the exit code is that of the verdict.
     arguments.code = {"proven": DONE, "other data": OTHER_DATA, "other problem": OTHER_DATA}.get(
         found.verdict, NOT_PROVEN
     )
+    if arguments.json:
+        of_file = {**documents.certificate_fields(worst), "classes": model.classes} if found else {}
+        documents.show(
+            "verify",
+            verdict=found.verdict,
+            proven=bool(found),
+            detail=found.detail,
+            problem=found.problem or None,
+            **{name: of_file.get(name) for name in ("classes", "margin", "upper_bound", "gap", "settled_share")},
+            epsilon_in_file=of_file.get("epsilon"),
+        )
+        return int(arguments.code)
     lines = [f"{found.verdict}: {found.detail}"]
     if found and len(model.certificates) > 1:
         lines.insert(0, f"all {len(model.certificates)} classes are proven; the one with the largest gap:")
@@ -99,8 +119,7 @@ def run(arguments: argparse.Namespace) -> int:
         within = f"the {what} is within {percent(worst.gap)} of the {of} possible"
         lines.append(f"{within}; the file says that {asked_for(model, worst.epsilon)}")
     if found.problem:
-        columns = label_column(arguments, dataset, model) + dropped_columns(arguments, dataset)
-        lines.append(f"the problem: {found.problem}{columns}")
+        lines.append(f"the problem: {found.problem}")
     print("\n".join(lines))
     return int(arguments.code)
 

@@ -20,22 +20,45 @@ FORMATS = {  # others: 4 digits
 TEXTS = ("algorithm", "problem", "stop_reason")
 
 
-def as_text(records: Records) -> str:
-    """Return the table as plain text; the problem is left out where it is the same for all."""
+def as_text(records: Records, width: int | None = None) -> str:
+    """Return the table as plain text; the problem is left out where it is the same for all.
+
+    Columns that do not fit the width follow below, with the names of the algorithms again.
+    """
     one_problem = len({record["problem"] for record in records}) == 1
     titles = [title for title in records[0] if not (one_problem and title == "problem")]
     cells = [[_cell(title, record[title]) for title in titles] for record in records]
-    return align([titles, *cells], [title in TEXTS for title in titles])
+    return align([titles, *cells], [title in TEXTS for title in titles], width)
 
 
-def align(grid: Sequence[Sequence[str]], to_the_left: Sequence[bool]) -> str:
-    """Return a grid of cells as lines in which every column has the width of its widest cell."""
+def align(
+    grid: Sequence[Sequence[str]], to_the_left: Sequence[bool], width: int | None = None, n_names: int = 1
+) -> str:
+    """Return a grid of cells as lines in which every column has the width of its widest cell.
+
+    Where the lines would be wider than `width`, the grid is cut into several, each below the last and each with the
+    first `n_names` columns.
+    """
     widths = [max(map(len, column)) for column in zip(*grid, strict=True)]
-    lines = []
-    for row in grid:
-        columns = zip(row, widths, to_the_left, strict=True)
-        lines.append("  ".join(cell.ljust(width) if left else cell.rjust(width) for cell, width, left in columns))
-    return "\n".join(line.rstrip() for line in lines)
+    names = list(range(n_names))
+    parts = [list(names)]
+    for j in range(n_names, len(widths)):
+        if width is not None and len(parts[-1]) > n_names and _length(widths, [*parts[-1], j]) > width:
+            parts.append(list(names))
+        parts[-1].append(j)
+    blocks = []
+    for part in parts:
+        lines = [
+            "  ".join(row[j].ljust(widths[j]) if to_the_left[j] else row[j].rjust(widths[j]) for j in part).rstrip()
+            for row in grid
+        ]
+        blocks.append("\n".join(lines))
+    return "\n\n".join(blocks)
+
+
+def _length(widths: Sequence[int], columns: Sequence[int]) -> int:
+    """Return how long a line of these columns is."""
+    return sum(widths[j] for j in columns) + 2 * (len(columns) - 1)
 
 
 def _cell(title: str, value: Any) -> str:

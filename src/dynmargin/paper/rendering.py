@@ -149,14 +149,14 @@ def _words(line: Line) -> list[str]:
     return [*words, DASH if line.geometric is None else _number(line.geometric), line.remark]
 
 
-def as_text(table: Table) -> str:
-    """Return the table for a terminal."""
+def as_text(table: Table, width: int | None = None) -> str:
+    """Return the table for a terminal of some width."""
     grid, last = [HEADER], ""
     for set_name, *words in map(_words, lines(table)):
         grid.append(["" if set_name == last else set_name, *words])
         last = set_name
     left = [word in ("set", "algorithm", "remark") for word in HEADER]
-    return "\n".join([align(grid, left), "", *remarks(table), ""])
+    return "\n".join([align(grid, left, width, n_names=2), "", *remarks(table), ""])
 
 
 def as_csv(table: Table) -> str:

@@ -46,9 +46,14 @@ def labels_text(labels: Iterable[Any]) -> str:
     return ", ".join(texts if len(texts) <= 20 else [*texts[:10], f"... ({len(texts)} in all)"]) or "any"
 
 
-def counted(number: int, noun: str) -> str:
-    """Write a number of things: 1 row, 2 rows."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+def counted(number: int, noun: str, several: str = "") -> str:
+    """Write a number of things: 1 row, 2 rows; `several` is the plural of what takes no s."""
+    return f"{number} {noun}" if number == 1 else f"{number} {several or noun + 's'}"
+
+
+def work_text(passes: int, updates: int) -> str:
+    """Say how much work a run was."""
+    return f"{counted(passes, 'pass', 'passes')}, {counted(updates, 'update')}"
 
 
 def _terms(problem: Problem) -> str:

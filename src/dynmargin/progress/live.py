@@ -6,6 +6,7 @@ import shutil
 import sys
 import time
 
+from ..problem.statement import work_text
 from ..training.request import logger
 from ..training.result import Check
 from ..training.run import Trend
@@ -31,7 +32,7 @@ class CheckLine:
         time_left = f", about {max(left, 0):.0f} s left" if left < 1e6 else ""
         return (  # what matters most comes first: a narrow screen cuts off the end
             f"{which}gap {check.gap:.2%}{time_left}, margin {check.margin:.6g}, at most {check.upper_bound:.6g}, "
-            f"{check.time:.1f} s, {check.passes} passes, {check.updates} updates"
+            f"{check.time:.1f} s, {work_text(check.passes, check.updates)}"
         )
 
 

@@ -16,6 +16,7 @@ from .. import _core
 from ..certificate.certificate import Certificate, certify
 from ..certificate.counts import SparseCounts, as_counts
 from ..problem.packed import PackedProblem
+from ..problem.statement import work_text
 from ..problem.wording import any_of, wording
 from .request import Request, logger
 from .result import UNFINISHED, Check, Result, StopReason
@@ -222,8 +223,8 @@ class Run:
         self.history.append(check)
         if logger.isEnabledFor(20):  # logging.INFO
             logger.info(
-                "problem %d: %.2f s, %d passes, %d updates, margin %.6g, upper bound %.6g, gap %.3g",
-                *(index, elapsed, check.passes, check.updates, margin, upper_bound, check.gap),
+                "problem %d: %.2f s, %s, margin %.6g, upper bound %.6g, gap %.3g",
+                *(index, elapsed, work_text(check.passes, check.updates), margin, upper_bound, check.gap),
                 extra={"check": check},
             )
         if self.request.watch is not None and self.request.watch(check, certify):
