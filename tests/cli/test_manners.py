@@ -87,7 +87,11 @@ def test_compare_prints_writes_and_draws(run, folder, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
     words = ("--algorithms", "pdm,newton,perceptron", "--peers", "liblinear-dcd", "-c", "0.5", "--epsilon", "0.02")
     code, out, err = run("compare", "train", *words, "--csv", "compared.csv", "--plot", "compared.png")
-    assert (code, err) == (0, "")
+    assert code == 0
+    reported = [line for line in err.splitlines() if " of 4: " in line]
+    assert [line.split()[1:4] for line in reported] == [
+        [f"{name},", str(place), "of"] for place, name in enumerate(("pdm", "newton", "perceptron", "liblinear-dcd"), 1)
+    ]
     titles, *lines = (line.split() for line in out.splitlines())
     assert titles[:5] == ["algorithm", "gap", "margin", "upper_bound", "achieved"]
     assert [(line[0], line[4]) for line in lines] == [
@@ -98,6 +102,14 @@ def test_compare_prints_writes_and_draws(run, folder, monkeypatch):
     assert np.allclose(table["margin"], [float(line[2]) for line in lines], rtol=1e-3)
     assert (table["margin"] < table["upper_bound"]).all()
     assert (folder / "compared.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_compare_shows_warnings_unless_it_is_quiet(run):
+    words = ("compare", "train", "--algorithms", "pdm", "--max-time", "1e-9")
+    code, _, err = run(*words)
+    assert code == 0
+    assert "dynmargin: pdm: --max-time is reached after" in err
+    assert run(*words, "-q")[2] == ""
 
 
 def test_compare_takes_tables_and_other_peers(run):

@@ -20,7 +20,6 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
-from .. import _core
 from ..algorithms.registry import ALGORITHMS
 from ..certificate.ball import Settled
 from ..certificate.certificate import Certificate
@@ -38,6 +37,7 @@ from ..problem.problems import (
 )
 from ..training.checkpoint import Checkpoint
 from ..training.fit import Fit, Train, fit
+from ..training.phases import pack
 from ..training.request import LARGEST_COUNT, Request
 from ..training.result import Check, Result, StopReason
 from ..training.settling import fit_until_settled
@@ -128,7 +128,7 @@ class MarginClassifier(Fitted, Predictor, CallbackSupportMixin, ClassifierMixin,
     class_weight : dict, "balanced" or None, default=None
         Multiplies ``C`` by class, as in LinearSVC.
     max_time : float or None, default=None
-        Seconds after which to stop with what has been reached.
+        Seconds from the start after which to stop with what has been reached; an error if that is nothing yet.
     n_jobs : int or None, default=None
         How many threads to use; -1 for all cores. They train several classes at once, or share the passes over the
         rows of one problem. The result is the same for any number.
@@ -258,7 +258,7 @@ class MarginClassifier(Fitted, Predictor, CallbackSupportMixin, ClassifierMixin,
             return lambda asked, train: fit(matrix, y, weight, problems, asked, train)
         trained_on = X if weight is None else X[weight != 0]
         rows = trained_on if settle_on is None else self._rows(settle_on, reset=False)
-        packed = _core.pack(matrix, request.n_jobs)
+        packed = pack(matrix, request)
 
         def to_gap(asked: Request, train: Train) -> Fit:
             return fit(matrix, y, weight, problems, asked, train, packed)
@@ -372,8 +372,10 @@ class MarginClassifier(Fitted, Predictor, CallbackSupportMixin, ClassifierMixin,
             One row per check: time in seconds, passes, updates, margin, upper bound, gap, and the class that was
             trained against the rest ("all" for a joint margin).
         """
-        import pandas
-
+        try:
+            import pandas
+        except ImportError:
+            raise ImportError("history_frame needs pandas: pip install dynmargin[history]") from None
         check_is_fitted(self)
         frame = pandas.DataFrame(self.history_, columns=list(Check._fields))
         positive = np.array([certificate.problem.positive for certificate in self.certificates_])

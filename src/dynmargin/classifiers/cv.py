@@ -12,7 +12,6 @@ from sklearn.model_selection import check_cv
 from sklearn.svm import LinearSVC
 from sklearn.utils._param_validation import Interval
 
-from .. import _core
 from ..path.error_curve import ErrorCurve
 from ..path.held_out import hold_out
 from ..path.search import SHARE_OF_SEARCH, Search
@@ -20,6 +19,7 @@ from ..problem.matrix import as_matrix, for_products
 from ..problem.problems import Problem, Weights
 from ..training.fit import Fit, fit
 from ..training.folds import Fold, fit_folds
+from ..training.phases import pack
 from ..training.request import Request
 from .base import validated, warn_caller
 from .c_path import without_repetitions
@@ -143,7 +143,7 @@ class MaxMarginClassifierCV(CrossValidated, FrontDoor):
 
         train = self._train if request.checkpoint is None else request.checkpoint.around(self._train)
         with visible_log(self.verbose):
-            rows = _core.pack(matrix, request.n_jobs)
+            rows = pack(matrix, request)
             if request.checkpoint is not None:
                 request.checkpoint.begin(rows, y, weight, request.seed)
             later = 1 if len(classes) == 2 else len(classes)
@@ -185,7 +185,7 @@ class MaxMarginClassifierCV(CrossValidated, FrontDoor):
             return self._problems_at(1.0, fold.classes, y[kept], fold.weight[kept])
 
         with visible_log(self.verbose):
-            rows = _core.pack(matrix, request.n_jobs)
+            rows = pack(matrix, request)
             judged = hold_out(matrix, rows, (X, y, weight), list(zip(folds, held_out, strict=True)), state_problems)
             deadline = np.inf if request.max_time is None else request.started + SHARE_OF_SEARCH * request.max_time
             tolerance = TOLERANCE if self.tolerance is None else float(self.tolerance)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ..certificate.certificate import Certificate
 from ..problem.packed import PackedProblem
 from ..progress.bar import ProgressBar, progress_bar
+from ..progress.ticker import Ticker
 from ..training.fit import Train
 from ..training.request import Request, logger
 from ..training.result import Check, Result
@@ -34,14 +35,22 @@ def visible_checks(verbose: int, epsilon: float, labels: list[str]) -> Iterator[
     if verbose and not bar and not logger.hasHandlers():
         logger.addHandler(handler)
     try:
-        if bar is None:
+        if not verbose:
             yield None
+        elif bar is None:
+            with Ticker(_log):
+                yield None
         else:
-            with bar:
+            with bar, Ticker(bar.say):
                 yield bar
     finally:
         logger.setLevel(level)
         logger.removeHandler(handler)
+
+
+def _log(text: str) -> None:
+    if text:
+        logger.info("%s", text)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ exit codes: 0 done, 3 failed
 
 import argparse
 import shutil
+from contextlib import nullcontext
 from typing import Any
 
 from . import documents
@@ -27,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--peers", type=names, metavar="NAMES", help="other libraries: liblinear-dcd, liblinear-newton, sgd, ...")
     add("--csv", metavar="FILE", help="also write the table there, with all digits; - for standard output, instead")
     add("--plot", metavar="PNG", help="draw the proven gap against time")
+    add("-q", "--quiet", action="store_true", help="print nothing but the table")
     parser.set_defaults(run=run)
 
 
@@ -36,6 +38,8 @@ def run(arguments: argparse.Namespace) -> int:
     from ..comparison.rendering import as_csv, as_text
     from ..data.atomic import atomic_write, require_other_file, require_writable
     from ..data.dataset import Csr
+    from ..training.phases import enter
+    from .followed import Followed
 
     documents.require_separate(arguments, arguments.csv, "--csv")
     for out in filter(None, (arguments.csv, arguments.plot)):
@@ -45,16 +49,18 @@ def run(arguments: argparse.Namespace) -> int:
     _, y = dataset.labelled()
     dataset.require_finite()
     figure = new_figure() if arguments.plot else None
-    table = compare(
-        dataset.X.to_scipy() if isinstance(dataset.X, Csr) else dataset.X,
-        y,
-        chosen(arguments.algorithms, arguments.peers, arguments.C),
-        C=arguments.C,
-        epsilon=arguments.epsilon,
-        max_time=arguments.max_time,
-        random_state=arguments.seed,
-        plot=figure and figure.subplots(),
-    )
+    with nullcontext() if arguments.quiet else Followed(arguments.epsilon, []):
+        table = compare(
+            dataset.X.to_scipy() if isinstance(dataset.X, Csr) else dataset.X,
+            y,
+            chosen(arguments.algorithms, arguments.peers, arguments.C),
+            C=arguments.C,
+            epsilon=arguments.epsilon,
+            max_time=arguments.max_time,
+            random_state=arguments.seed,
+            plot=figure and figure.subplots(),
+        )
+    enter(None)
     records = table if isinstance(table, list) else table.astype(object).where(table.notna(), None).to_dict("records")
     if arguments.json:
         documents.show("compare", data=arguments.data, C=arguments.C, epsilon=arguments.epsilon, algorithms=records)

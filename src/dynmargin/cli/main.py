@@ -3,7 +3,9 @@
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from ..problem.wording import SHELL, speaking
 from . import streams
@@ -43,13 +45,32 @@ def main(argv: Sequence[str] | None = None) -> int:
 def run(words: list[str], arguments: argparse.Namespace) -> None:
     """Parse a command line and run its command; it has not succeeded before its output is written."""
     try:
+        arguments.started = time.perf_counter()
         parse(words, arguments)
-        arguments.code = arguments.run(arguments)
+        with signs_of_life(quiet=getattr(arguments, "quiet", False)):
+            arguments.code = arguments.run(arguments)
     except SystemExit as end:  # argparse has said what there is to say
         arguments.code = end.code
         flush()
         raise
     flush()
+
+
+@contextmanager
+def signs_of_life(quiet: bool) -> Iterator[None]:
+    """Let a terminal show what goes on during a long silence."""
+    if quiet or not sys.stderr.isatty():
+        yield
+        return
+    from ..progress.live import TerminalLine
+    from ..progress.ticker import Ticker
+
+    line = TerminalLine()
+    try:
+        with Ticker(line.rewrite):
+            yield
+    finally:
+        line.rewrite("")
 
 
 def flush() -> None:

@@ -93,7 +93,13 @@ def require_folds(n_folds: int, n_rows: int) -> None:
 
 def notice(message: str) -> None:
     """Tell the user something that is not an error."""
-    print(f"dynmargin: {message}", file=sys.stderr)
+    say(f"dynmargin: {message}")
+
+
+def say(line: str) -> None:
+    """Write a line to standard error; what a terminal shows of the progress there gives way."""
+    clear = "\r\x1b[K" if sys.stderr.isatty() else ""
+    print(f"{clear}{line}", file=sys.stderr)
 
 
 def columns_text(names: list[str]) -> str:
@@ -107,7 +113,9 @@ def read_data(
     arguments: argparse.Namespace, model: "LinearModel | None" = None, *, labelled: bool = False
 ) -> "Dataset":
     """Read the data; for a model with the label, the columns and the base of indices that it had in training."""
+    from ..data.archives import name_of
     from ..data.formats import TABLES, format_of, read_dataset
+    from ..training.phases import enter
 
     options: dict[str, Any] = {"label": arguments.label, "drop": arguments.drop, "required": labelled}
     if model is not None:
@@ -117,7 +125,9 @@ def read_data(
             options["drop"] = [*arguments.drop, *model.parameters.get("drop", [])]
         options["zero_based"] = "auto" if model.first_index is None else model.first_index == 0
         options["features"] = model.n_features if arguments.label is None else None
+    enter(f"reading {name_of(arguments.data)}")
     dataset = read_dataset(arguments.data, arguments.format, **options)
+    enter("preparing")
     for message in dataset.notices:
         notice(message)
     return dataset

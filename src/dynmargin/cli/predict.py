@@ -40,6 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     from ..data.dataset import Csr
     from ..data.libsvm import label_text
     from ..model.linear_model import labels_of
+    from ..training.phases import enter
 
     require_no_probabilities(arguments)
     documents.require_separate(arguments, arguments.out, "OUT")
@@ -55,9 +56,11 @@ def run(arguments: argparse.Namespace) -> int:
         if X.shape[1] > model.n_features:
             notice(f"features beyond the model's {model.n_features} are not used")
         X = X.with_columns(model.n_features)
+    enter("predicting")
     scores = model.decision_function(X)
     labels = labels_of(scores, model.classes)
     settled = model.settled(X) if arguments.settled else None
+    enter(None)
     out = arguments.out or ("-" if y is None and not arguments.json else None)
     if out is not None:
         names, lines = ["label"], [label_text(label) for label in labels.tolist()]

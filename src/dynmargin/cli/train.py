@@ -174,7 +174,7 @@ def read(arguments: argparse.Namespace) -> "Dataset":
         rows, columns = dataset.X.shape
         seconds = time.perf_counter() - began
         size = f"{counted(rows, 'row')}, {counted(columns, 'feature')}"
-        print(f"{name_of(arguments.data)}: {size}, read in {seconds:.2f} s", file=sys.stderr)
+        options.say(f"{name_of(arguments.data)}: {size}, read in {seconds:.2f} s")
     mention_many_features(dataset)
     return dataset
 
@@ -236,9 +236,9 @@ class Training:
     """What a command line asks for, over the data that it names."""
 
     def __init__(self, arguments: argparse.Namespace) -> None:
-        from .. import _core
         from ..problem.matrix import as_matrix
         from ..problem.problems import require_weight_in_every_class
+        from ..training.phases import pack
         from ..training.request import Request
 
         self.arguments = arguments
@@ -253,18 +253,19 @@ class Training:
         require_weight_in_every_class(self.classes, self.y, self.weights)
         for label in class_weights(self.classes, arguments.class_weights)[1]:
             notice(f"no row has the label {label} of -w{label}")
-        # The clock starts when the data have been read.
         self.request = Request(
             epsilon=arguments.epsilon,
             seed=arguments.seed,
             max_time=arguments.max_time,
             n_jobs=options.jobs(arguments),
+            started=arguments.started,
             warn=notice,
             checkpoint=self.checkpoint,
         )
+        self.began = time.perf_counter()  # the limit of time counts from the start, what is reported from here
         self.matrix = as_matrix(self.dataset.X)
         try:
-            self.rows = _core.pack(self.matrix, self.request.n_jobs)
+            self.rows = pack(self.matrix, self.request)
         except ValueError:  # it has met a row of infinite length
             self.dataset.require_finite()
             raise
@@ -337,11 +338,12 @@ class Training:
         """Train, write the model, and print what is proven."""
         from ..model import model_file
         from ..problem.statement import work_text
+        from ..training.phases import enter
 
         asked, dataset, problems = self.arguments, self.dataset, self.problems(self.classes)
         with self.live(problems):
             fitted = self.fitted(problems)
-        seconds = time.perf_counter() - self.request.started
+        seconds = time.perf_counter() - self.began
         if fitted.shortfall:
             notice(fitted.shortfall)
         worst, algorithm = fitted.worst, fitted.results[0].algorithm or f"{asked.algorithm}: as asked"
@@ -369,6 +371,7 @@ class Training:
         # Known before it is printed: whatever becomes of the output, the exit code is that of the proof.
         found = self.curve is None or self.curve.ended == "tolerance"
         asked.code = DONE if fitted.achieved and found else NOT_PROVEN
+        enter(None)
         if asked.json:
             self.show(fitted, algorithm, seconds)
         elif not asked.quiet:
@@ -411,6 +414,7 @@ class Training:
         """Train on all folds but one and predict that one, for each in turn; print the accuracy."""
         from ..model.linear_model import labels_of, scores_of
         from ..training.folds import Fold, fit_folds, stratified_folds
+        from ..training.phases import enter
 
         y, asked, request = self.y, self.arguments, self.request
         options.require_folds(asked.validate, len(y))
@@ -434,6 +438,7 @@ class Training:
             scores = scores_of(self.dataset.X[outside], fitted.coef, fitted.intercept)
             right += int((labels_of(scores, fold.classes) == y[outside]).sum())
             code = code if fitted.achieved else NOT_PROVEN
+        enter(None)
         if asked.json:
             folds_right = {
                 "folds": asked.validate,

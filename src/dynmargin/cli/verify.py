@@ -65,6 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Read model and data, verify, print the verdict."""
     from ..certificate.certificate import unproven
     from ..data.dataset import Csr
+    from ..training.phases import enter
 
     model = read_model(arguments)
     scale = "none" if model.scaling is None else model.scaling.kind
@@ -87,6 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
         "loss": arguments.loss,
         "intercept_scaling": arguments.bias,
     }
+    enter("proving")
     found = model.verify(X, dataset.y, weights, **expected, n_jobs=jobs(arguments))
     columns = label_column(arguments, dataset, model) + dropped_columns(arguments, dataset)
     return conclude(arguments, model, replace(found, problem=found.problem and found.problem + columns))
@@ -94,6 +96,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def conclude(arguments: argparse.Namespace, model: "LinearModel", found: "Verification") -> int:
     """Print the verdict, and return its code."""
+    from ..training.phases import enter
+
+    enter(None)
     worst = model.certificate
     # Known before it is printed: whatever becomes of the output, the exit code is that of the verdict.
     arguments.code = {"proven": DONE, "other data": OTHER_DATA, "other problem": OTHER_DATA}.get(

@@ -3,7 +3,8 @@
 import math
 import time
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
@@ -22,6 +23,7 @@ from ..classifiers.watch import visible_log
 from ..model.linear_model import labels_of, scores_of
 from ..problem.matrix import as_matrix
 from ..problem.problems import BinaryProblem, Problem, as_labels, require_two_classes
+from ..training import phases
 from ..training.request import logger
 from ..training.result import Check
 from . import rendering
@@ -135,12 +137,14 @@ def compare(
     require_two_classes(classes)
     contest = Contest(X, y, classes, float(C), float(epsilon), max_time, random_state)
     entries: list[Entry] = []
-    with visible_log(verbose), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # the table shows what was reached, and why the run ended
+    with visible_log(verbose):
         for place, name in enumerate(names, 1):
             logger.info("compare: %s, %d of %d", name, place, len(names))
-            entry = contest.run_peer(name, peers[name]) if name in peers else contest.run_ours(name)
-            logger.info("compare: %s took %.2f s, stop reason %s", name, entry.seconds, entry.stop_reason)
+            phases.enter(f"{name}, {place} of {len(names)}")
+            with convergence_warnings_logged(name):
+                entry = contest.run_peer(name, peers[name]) if name in peers else contest.run_ours(name)
+            told = {"compared": f"{name}, {place} of {len(names)}: {entry.seconds:.2f} s, {entry.stop_reason}"}
+            logger.info("compare: %s took %.2f s, stop reason %s", name, entry.seconds, entry.stop_reason, extra=told)
             entries.append(entry)
     bounds: dict[Problem, float] = {}  # the smallest that is proven for each problem, whoever proved it
     for certificate in (certificate for entry in entries for certificate in entry.certificates):
@@ -171,6 +175,19 @@ def compare(
     import pandas
 
     return pandas.DataFrame(records).astype({"updates": "Int64", "passes": "Int64"})
+
+
+@contextmanager
+def convergence_warnings_logged(name: str) -> Iterator[None]:
+    """Log warnings of convergence instead of issuing them: the table shows what was reached. Others are issued."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", ConvergenceWarning)
+        yield
+    for one in caught:
+        if issubclass(one.category, ConvergenceWarning):
+            logger.info("compare: %s: %s", name, one.message, extra={"compared": f"{name}: {one.message}"})
+        else:
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
 
 
 class Verdict(NamedTuple):

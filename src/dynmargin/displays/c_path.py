@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ..path.c_path import CPath
 from ..problem.statement import counted
+from .fitted import require_matplotlib
 from .style import BOUND, CHOSEN, PALE, PROVEN, QUIET, beside, few_ticks, tidy
 
 Values = NDArray[np.float64]
@@ -219,6 +220,7 @@ def _axes(ax: Any, count: int) -> list[Any]:
         if len(axes) != count:
             raise ValueError(f"{count} axes are needed, one for each of what is shown; got {len(axes)}")
         return axes
+    require_matplotlib()
     from matplotlib import pyplot
 
     columns = min(2, count)

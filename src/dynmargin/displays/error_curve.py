@@ -78,9 +78,9 @@ class ErrorCurveDisplay:
         ErrorCurveDisplay
             This one.
         """
+        self.ax_ = ax = axes_for(ax)
         from matplotlib.ticker import PercentFormatter
 
-        self.ax_ = ax = axes_for(ax)
         self.figure_ = ax.figure
         curve = self.curve
         thin: dict[str, Any] = {"baseline": None, "linewidth": 0.8}

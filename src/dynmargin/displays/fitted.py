@@ -37,10 +37,19 @@ def title_of(classifier: Any, certificate: Certificate) -> str:
     return type(classifier).__name__ + (f", class {certificate.problem.positive}" if several else "")
 
 
+def require_matplotlib() -> None:
+    """Say which extra to install, where matplotlib is missing."""
+    try:
+        import matplotlib as matplotlib
+    except ImportError:
+        raise ImportError("pictures need matplotlib: pip install dynmargin[plots]") from None
+
+
 def axes_for(ax: Any) -> Any:
     """Return the axes to draw on: those of a new figure if none are given."""
     if ax is not None:
         return ax
+    require_matplotlib()
     from matplotlib import pyplot
 
     return pyplot.subplots(figsize=(7, 4), layout="constrained")[1]

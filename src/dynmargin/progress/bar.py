@@ -54,6 +54,12 @@ class ProgressBar:
             self.shown = now
             self.redraw()
 
+    def say(self, text: str) -> None:
+        """Show what goes on where there is no check to show."""
+        if text:
+            self.progress.update(self.bar, description=text)
+            self.redraw()
+
     def redraw(self) -> None:
         """Show the present state."""
         if self.notebook:

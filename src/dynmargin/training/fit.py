@@ -17,6 +17,7 @@ from ..data.limits import require_memory
 from ..problem.packed import PackedProblem
 from ..problem.problems import Problem, Weights, label_text
 from .checkpoint import CheckpointError
+from .phases import pack
 from .request import Request
 from .result import Check, Result
 from .threads import run_in_threads
@@ -106,7 +107,7 @@ def fit(
     rows: _core.PackedRows | None = None,
 ) -> Fit:
     """Train on every problem; after Ctrl-C the rest get a first slice. `rows` are those of the matrix, if packed."""
-    rows, checkpoint = rows or _core.pack(matrix, request.n_jobs), request.checkpoint
+    rows, checkpoint = rows or pack(matrix, request), request.checkpoint
     if checkpoint is not None:
         checkpoint.begin(rows, y, sample_weight, request.seed)
     jobs = [Job(problem, sample_weight, index) for index, problem in enumerate(problems)]

@@ -18,6 +18,7 @@ from ..certificate.counts import SparseCounts, as_counts
 from ..problem.packed import PackedProblem
 from ..problem.statement import work_text
 from ..problem.wording import any_of, wording
+from . import phases
 from .request import Request, logger
 from .result import UNFINISHED, Check, Result, StopReason
 from .trainer import Trainer
@@ -81,6 +82,7 @@ def complete(run: "Run") -> Result:
         snapshots.take(run)
     certificate = run.certificate if reason == "certificate" else None
     certificate = certificate or run.certify()
+    phases.enter("training")
     last = run.record(certificate.margin, certificate.upper_bound, lambda: certificate)
     result = Result(certificate, reason, max(1, last.passes), last.updates, run.history, run.problem.R)
     if snapshots is not None and reason not in UNFINISHED:
@@ -183,6 +185,7 @@ class Run:
 
     def certify(self, bounds: _core.Bounds | None = None) -> Certificate:
         """Prove what the best weights and counts are worth; `bounds` are those of a fresh check."""
+        phases.enter("proving")
         problem, trainer, stated = self.problem, self.trainer, self.problem.problem
         directional_margin = (bounds or trainer.check()).directional_margin
         rows, times = trainer.support()
@@ -221,6 +224,7 @@ class Run:
         elapsed, trainer, index = time.perf_counter() - self.started, self.trainer, self.problem.index
         check = Check(elapsed, trainer.full_passes, trainer.updates, margin, upper_bound, index)
         self.history.append(check)
+        phases.heard()
         if logger.isEnabledFor(20):  # logging.INFO
             logger.info(
                 "problem %d: %.2f s, %s, margin %.6g, upper bound %.6g, gap %.3g",
