@@ -14,6 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
+from dynmargin.displays.style import BOUND, CHOSEN, FURTHER, MARKERS, PROVEN, beside, few_ticks, tidy
+
 from .adapters import Ours, adapters
 from .oracle import Rungs, oracles
 from .sets import add_data_dir, load, names_of
@@ -144,20 +146,21 @@ def draw(name, best, traces, folder):
     from matplotlib import pyplot
 
     ax = pyplot.subplots(figsize=(7, 4.5), layout="constrained")[1]
-    for library, trace in traces.items():
+    colours, labels = (PROVEN, BOUND, CHOSEN, *FURTHER), []
+    for i, (library, trace) in enumerate(traces.items()):
         if not trace:
             continue
         gaps = [1 - point[1] / (point[2] if len(point) == 3 else best) for point in trace]
-        ax.plot([point[0] for point in trace], gaps, "-" if len(trace[0]) == 3 else ":o", ms=3, label=library)
-    ax.set(
-        xlabel="seconds",
-        ylabel="gap: certified (lines), true (dots)",
-        xscale="log",
-        yscale="log",
-        title=name,
-        ylim=(1e-6, 1),
-    )
-    ax.legend(fontsize=7)
+        look = {"linestyle": "-"} if len(trace[0]) == 3 else {"linestyle": (0, (1, 1.5)), "marker": MARKERS[i % 4]}
+        (line,) = ax.plot([point[0] for point in trace], gaps, ms=4, color=colours[i % len(colours)], **look)
+        labels.append((line, library))
+    seconds = [point[0] for trace in traces.values() for point in trace]
+    ax.set(xlabel="seconds", ylabel="gap: certified (lines), true (dots)")
+    few_ticks(ax.xaxis, min(seconds, default=1.0), max(seconds, default=1.0), log=True)
+    few_ticks(ax.yaxis, 1e-6, 1.0, log=True)
+    ax.set_ylim(1e-6, 1)
+    tidy(ax, f"{name}: gap against time, lower left is better")
+    beside(ax, labels)
     ax.figure.savefig(folder / f"{name.replace('/', '_').replace(':', '-')}.png", dpi=130)
     pyplot.close(ax.figure)
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from dynmargin.comparison.compare import make
 from dynmargin.comparison.peers import small_csr
+from dynmargin.displays.style import BOUND, CHOSEN, FURTHER, MARKERS, PROVEN, QUIET, beside, few_ticks, tidy
 
 from .adapters import LADDER, LINEAR_SVC, Theirs
 from .memory import resident
@@ -170,21 +171,29 @@ def run(arguments):
     print(f"\nraw figures and a picture: {folder}")
 
 
+AXES = {"rows": "rows", "features": "features", "epsilon": "epsilon: the gap asked for", "C": "C: what a slack costs"}
+DATA = {"dense": "dense table", "rcv1-like": "sparse text"}
+
+
 def draw(results, path):
     import matplotlib
 
     matplotlib.use("agg")
     from matplotlib import pyplot
 
-    columns = min(4, len(results))
+    columns = min(3, len(results))
     lines = -(-len(results) // columns)
-    figure, axes = pyplot.subplots(
-        lines, columns, figsize=(4 * columns, 3.3 * lines), layout="constrained", squeeze=False
-    )
+    size = (4 * columns, 3.2 * lines)
+    figure, axes = pyplot.subplots(lines, columns, figsize=size, layout="constrained", squeeze=False)
     for ax in axes.flat[len(results) :]:
         ax.remove()
+    names = list(
+        dict.fromkeys(name for result in results.values() for table in result["table"].values() for name in table)
+    )
+    colours = dict(zip(names, (PROVEN, BOUND, CHOSEN, *FURTHER), strict=False))
     for ax, (title, result) in zip(axes.flat, results.items(), strict=False):
-        for name in dict.fromkeys(name for table in result["table"].values() for name in table):
+        labels, seen = [], []
+        for name in names:
             points = [
                 (float(value), table[name]["seconds"])
                 for value, table in result["table"].items()
@@ -193,9 +202,19 @@ def draw(results, path):
             if points:
                 exponent = result["exponents"].get(name)
                 label = name if exponent is None else f"{name} ({exponent:.2f})"
-                ax.plot(*zip(*points, strict=True), "o-", ms=3, label=label)
-        ax.set(xscale="log", yscale="log", xlabel=title.split()[3].rstrip(","), ylabel="seconds", title=title)
-        ax.title.set_fontsize(9)
-        ax.legend(fontsize=7)
+                marker = MARKERS[names.index(name) % 4]
+                (line,) = ax.plot(*zip(*points, strict=True), marker, linestyle="-", ms=4, color=colours[name])
+                labels.append((line, label))
+                seen += points
+        if not seen:
+            continue
+        kind, _, data = title.removeprefix("time against ").partition(", ")
+        ax.set(xlabel=AXES[kind], ylabel="seconds")
+        few_ticks(ax.xaxis, min(x for x, _ in seen), max(x for x, _ in seen), log=True)
+        few_ticks(ax.yaxis, min(y for _, y in seen), max(y for _, y in seen), log=True)
+        ax.margins(y=0.15)
+        tidy(ax, f"Time against {kind}, {DATA.get(data, data)}")
+        beside(ax, labels)
+    figure.suptitle("In brackets: the exponent, 1 is in proportion", fontsize="small", color=QUIET)
     figure.savefig(path, dpi=110)
     pyplot.close(figure)

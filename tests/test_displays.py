@@ -17,6 +17,7 @@ from dynmargin import (
     MarginDisplay,
     PDMClassifier,
 )
+from dynmargin.classifiers.documentation import ADDRESS
 
 matplotlib.use("agg")
 
@@ -154,6 +155,17 @@ def test_a_notebook_shows_the_certificate(breast_cancer, digits):
     assert many._repr_html_().count("<td>yes</td>") == 10
     hinge = DCDClassifier(loss="hinge").fit(X, y).certificate_
     assert f"<td>{hinge.primal:.6g}</td>" in hinge._repr_html_()
+
+
+@pytest.mark.skipif(sklearn_version < (1, 7), reason="scikit-learn shows its own picture of an estimator alone")
+def test_a_notebook_shows_the_certificate_in_a_pipeline_and_where_to_read_on(breast_cancer):
+    pipeline = make_pipeline(StandardScaler(), PDMClassifier(random_state=0))
+    assert "Certificate" not in pipeline._repr_html_()
+    shown = pipeline.fit(*breast_cancer)._repr_html_()
+    assert shown.count(pipeline[-1].certificate_._repr_html_()) == 1
+    for page in (shown, pipeline[-1]._repr_html_()):
+        assert f'href="{ADDRESS}api/dynmargin.PDMClassifier.html"' in page
+    assert pipeline[-1]._repr_html_().count("<caption>Certificate</caption>") == 1
 
 
 def test_labels_are_text_in_a_notebook(breast_cancer):

@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import subprocess
 import sys
 from types import ModuleType
@@ -11,7 +12,8 @@ import pytest
 
 from dynmargin import Check, PDMClassifier
 from dynmargin.progress.bar import ProgressBar, progress_bar
-from dynmargin.progress.live import CheckLine
+from dynmargin.progress.live import CheckLine, Live
+from dynmargin.training.duration import in_words
 
 
 def moment(gap, time=1.0, problem=0):
@@ -37,6 +39,110 @@ def test_the_line_says_how_much_time_is_left():
     lines = [words.describe(Check(5 + time, 100 * time, 1, 1 - 1 / time, 1.0, 0)) for time in (1e-9, 1, 2, 3)]
     assert "left" not in lines[0]
     assert lines[-1] == "gap 33.33%, about 97 s left, margin 0.666667, at most 1, 8.0 s, 300 passes, 1 update"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.2, "0 s"),
+        (97, "97 s"),
+        (1500, "25 min"),
+        (12_600, "3.5 h"),
+        (223_879, "2.6 days"),
+        (2_000_000, "23 days"),
+    ],
+)
+def test_durations_are_in_words(seconds, words):
+    assert in_words(seconds) == words
+
+
+def test_no_more_time_is_left_than_max_time_leaves():
+    words = CheckLine(1e-6, [], max_time=10.0)
+    lines = [words.describe(Check(time, 100, 1, 1 - 1 / time, 1.0, 0)) for time in (1.5, 2, 3, 4)]
+    assert "about 6 s left" in lines[-1]
+    unlimited = CheckLine(1e-5, [])
+    lines = [unlimited.describe(Check(5 + time, 100, 1, 1 - 1 / time, 1.0, 0)) for time in (1e-9, 1, 2, 3)]
+    assert "about 27.8 h left" in lines[-1]
+
+
+SEARCH = """
+import logging, sys
+from sklearn.datasets import load_digits
+from dynmargin import MaxMarginClassifierCV
+X, y = load_digits(return_X_y=True)
+MaxMarginClassifierCV(Cs=[0.01, 0.1], cv=3, random_state=0, verbose=1).fit(X / 16, y)
+"""
+
+
+def test_a_cross_validation_is_one_moving_line():
+    pytest.importorskip("rich")
+    shown = on_a_terminal(SEARCH)
+    assert "of 70 runs" in shown
+    assert "problem " not in shown  # no line for a check
+    (line,) = [line for line in screen(shown) if line.strip()]
+    assert "70 of 70 runs, about 0 s left" in line
+
+
+def test_a_cross_validation_prints_little_where_there_is_no_terminal():
+    run = subprocess.run([sys.executable, "-c", SEARCH], check=True, capture_output=True, text=True)
+    assert "of 70 runs" in run.stderr
+    assert len(run.stderr.splitlines()) < 20
+    log = SEARCH.replace("X, y", "logging.basicConfig(); X, y", 1)  # for warnings only
+    run = subprocess.run([sys.executable, "-c", log], check=True, capture_output=True, text=True)
+    assert "problem " not in run.stderr
+
+
+def test_a_search_for_c_is_one_moving_line():
+    code = SEARCH.replace("Cs=[0.01, 0.1]", "tolerance=0.1, C_range=(0.1, 1.0)").replace("X / 16, y", "X / 16, y % 2")
+    shown = on_a_terminal("import sys; sys.modules['rich.console'] = None" + code)
+    assert "values of C trained" in shown
+    assert "problem " not in shown
+    assert shown.count("\n") <= 1
+
+
+WARNING = """
+import warnings
+from dynmargin import CheckCallback, PDMClassifier
+from sklearn.datasets import load_breast_cancer
+told = []
+def warn(check):
+    if not told:
+        told.append(check)
+        warnings.warn("something is odd")
+X, y = load_breast_cancer(return_X_y=True)
+PDMClassifier(1e-4, random_state=0, verbose=1).set_callbacks(CheckCallback(warn)).fit(X, y)
+"""
+
+
+def screen(shown):
+    """Return the lines that are left on a terminal of what was written to it."""
+    lines = []
+    for line in shown.replace("\r\n", "\n").split("\n"):
+        line = re.sub(r"\x1b\[(?!2?K)[0-9;?]*[a-zA-Z]", "", line)
+        lines.append(re.split(r"\x1b\[2?K|\r", line)[-1])
+    return lines
+
+
+def test_a_warning_has_a_line_of_its_own():
+    pytest.importorskip("rich")
+    lines = screen(on_a_terminal(WARNING))
+    (found,) = [
+        line for line in lines if "something is odd" in line and "warn(" not in line.partition("UserWarning")[0]
+    ]
+    assert "gap" not in found
+    assert not found.startswith("━")
+
+
+def test_a_warning_has_a_line_of_its_own_on_the_command_line(monkeypatch):
+    terminal = io.StringIO()
+    terminal.isatty = lambda: True
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with Live(0.01, []) as live:
+        live.line.rewrite("gap 10 %, about 2 s left")
+        print("dynmargin: this will take long", file=sys.stderr)
+        live.line.rewrite("gap 9 %, about 1 s left")
+    assert sys.stderr is terminal
+    assert [line.strip() for line in screen(terminal.getvalue())] == ["dynmargin: this will take long", ""]
 
 
 FIT = """

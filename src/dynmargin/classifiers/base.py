@@ -42,6 +42,7 @@ from ..training.request import LARGEST_COUNT, Request
 from ..training.result import Check, Result, StopReason
 from ..training.settling import fit_until_settled
 from .callbacks import CallbackSupportMixin
+from .documentation import PAGE
 from .parameters import Parametrised, parameter, words
 from .watch import Watch, visible_checks
 
@@ -177,6 +178,9 @@ class MarginClassifier(Fitted, Predictor, CallbackSupportMixin, ClassifierMixin,
         Signed counts, scaled so that their product with the rows is about ``coef_``.
     """
 
+    _doc_link_module: ClassVar[str] = "dynmargin"
+    _doc_link_template: ClassVar[str] = PAGE
+
     _algorithm: ClassVar[str]  # its name in the registry
     _train_algorithm: ClassVar[Callable[..., Result]]
 
@@ -233,7 +237,7 @@ class MarginClassifier(Fitted, Predictor, CallbackSupportMixin, ClassifierMixin,
             watch = Watch(self, len(problems), classes, given)
             request = replace(request, watch=watch.see)
             labels = [str(label) for label in classes] if len(problems) > 1 else []
-            with visible_checks(self.verbose, request.epsilon, labels) as watch.bar:
+            with visible_checks(self.verbose, request.epsilon, labels, request.max_time) as watch.bar:
                 fitted = fit_problems(request, watch.around(train))
         self.classes_ = classes
         self._publish(fitted, problems, y, weight)
@@ -388,11 +392,13 @@ class MarginClassifier(Fitted, Predictor, CallbackSupportMixin, ClassifierMixin,
         tags.input_tags.sparse = True
         return tags
 
-    def _html_repr(self) -> str:
-        """Show the parameters as scikit-learn does and, after a fit, what is proven."""
-        parameters: str = super()._html_repr()
-        certificates = getattr(self, "certificates_", ())
-        return parameters + as_table([found.row() for found in certificates]) if certificates else parameters
+    def _get_params_html(self, *arguments: Any, **options: Any) -> Any:
+        """Show the parameters as scikit-learn does and, after a fit, what is proven; in a pipeline, too."""
+        shown = super()._get_params_html(*arguments, **options)
+        if certificates := getattr(self, "certificates_", ()):
+            parameters = shown._repr_html_inner
+            shown._repr_html_inner = lambda: parameters() + as_table([found.row() for found in certificates])
+        return shown
 
     def _linear(self, X: Any) -> tuple[Any, NDArray[np.float64], NDArray[np.float64], NDArray[Any]]:
         check_is_fitted(self)

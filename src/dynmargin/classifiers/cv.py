@@ -25,7 +25,7 @@ from .base import validated, warn_caller
 from .c_path import without_repetitions
 from .front_door import FrontDoor
 from .parameters import parameter, words
-from .watch import visible_log
+from .watch import visible_runs
 
 
 class CrossValidated:
@@ -56,7 +56,8 @@ class MaxMarginClassifierCV(CrossValidated, FrontDoor):
     Parameters
     ----------
     verbose : int, default=0
-        1 or more logs every check of the bounds to the logger "dynmargin".
+        1 shows how many runs are done, in one moving line in a terminal or a notebook; 2 logs every check of the bounds
+        to the logger "dynmargin".
     Cs : int in [1, inf) or array, default=10
         The values of C to try; an integer stands for that many from 1e-4 to 100, evenly on a logarithmic scale.
     cv : int, splitter or iterable, default=5
@@ -142,11 +143,12 @@ class MaxMarginClassifierCV(CrossValidated, FrontDoor):
             return self._problems_at(C, fold.classes, y[kept], fold.weight[kept])
 
         train = self._train if request.checkpoint is None else request.checkpoint.around(self._train)
-        with visible_log(self.verbose):
-            rows = pack(matrix, request)
+        later = 1 if len(classes) == 2 else len(classes)
+        total = later + len(Cs) * sum(1 if len(fold.classes) == 2 else len(fold.classes) for fold in folds)
+        with visible_runs(self.verbose, total, self.max_time) as counted:
+            rows, train = pack(matrix, request), counted(train)
             if request.checkpoint is not None:
                 request.checkpoint.begin(rows, y, weight, request.seed)
-            later = 1 if len(classes) == 2 else len(classes)
             found = fit_folds(matrix, rows, y, folds, Cs.tolist(), state_problems, request, train, later)
             scores = np.array(
                 [
@@ -184,8 +186,8 @@ class MaxMarginClassifierCV(CrossValidated, FrontDoor):
             kept = fold.weight > 0
             return self._problems_at(1.0, fold.classes, y[kept], fold.weight[kept])
 
-        with visible_log(self.verbose):
-            rows = pack(matrix, request)
+        with visible_runs(self.verbose, None, self.max_time) as counted:
+            rows, train = pack(matrix, request), counted(train)
             judged = hold_out(matrix, rows, (X, y, weight), list(zip(folds, held_out, strict=True)), state_problems)
             deadline = np.inf if request.max_time is None else request.started + SHARE_OF_SEARCH * request.max_time
             tolerance = TOLERANCE if self.tolerance is None else float(self.tolerance)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ..certificate.certificate import Certificate
 from ..problem.packed import PackedProblem
 from ..progress.bar import ProgressBar, progress_bar
+from ..progress.runs import Runs
 from ..progress.ticker import Ticker
 from ..training.fit import Train
 from ..training.request import Request, logger
@@ -23,13 +24,15 @@ from ..training.result import Check, Result
 
 
 @contextmanager
-def visible_checks(verbose: int, epsilon: float, labels: list[str]) -> Iterator[ProgressBar | None]:
+def visible_checks(
+    verbose: int, epsilon: float, labels: list[str], max_time: float | None = None
+) -> Iterator[ProgressBar | None]:
     """Let `verbose` show the checks for as long as a fit takes.
 
     They go to the log. Where logging was never set up they are shown all the same, as a bar or as log lines.
     """
     level, handler = logger.level, logging.StreamHandler()
-    bar = progress_bar(epsilon, labels) if verbose == 1 else None
+    bar = progress_bar(epsilon, labels, max_time) if verbose == 1 else None
     if verbose:
         logger.setLevel(logging.INFO)
     if verbose and not bar and not logger.hasHandlers():
@@ -58,6 +61,17 @@ def visible_log(verbose: int) -> Iterator[None]:
     """Let `verbose` show the log, for what trains many models."""
     with visible_checks(2 if verbose else 0, 1.0, []):
         yield
+
+
+@contextmanager
+def visible_runs(verbose: int, total: int | None, max_time: float | None) -> Iterator[Callable[[Train], Train]]:
+    """Let `verbose` show how far many runs are: 1 in one moving line, 2 in the log; return what counts them."""
+    if verbose == 1:
+        with Runs(total, max_time) as runs:
+            yield runs.around
+    else:
+        with visible_log(verbose):
+            yield lambda train: train
 
 
 class Watch:

@@ -186,6 +186,8 @@ def _on_screen(ax: Any, line: Any) -> Any:
     """Return points on a line, a pixel or two apart, in pixels."""
     points = ax.transData.transform(np.column_stack(line.get_data()).astype(float))
     points = points[np.isfinite(points).all(axis=1)]
+    frame = ax.get_window_extent()
+    points[:, 1] = points[:, 1].clip(frame.y0 - 100, frame.y1 + 100)  # nobody sees how far it goes beyond
     if line.get_drawstyle().startswith("steps") and len(points) > 1:
         corners = np.column_stack([points[1:, 0], points[:-1, 1]])
         points = np.concatenate([np.column_stack([points[:-1], corners]).reshape(-1, 2), points[-1:]])

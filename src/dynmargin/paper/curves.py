@@ -96,8 +96,8 @@ def draw_curves(problem: Problem, epsilon: float, results: dict[str, Result]) ->
         ended = f"{title}: {results[name].ended}, t = {t[-1]:,}, estimate {estimates[-1]:.4f}"
         ends.append((ended, colour))
     close.axhspan(best, least, color=PALE, linewidth=0)
-    guarantee = close.axhline((1 - epsilon) * least, color=INK, linestyle=(0, (1, 1.5)))
-    asked = below.axhline(epsilon, color=INK, linestyle=(0, (1, 1.5)))
+    close.axhline((1 - epsilon) * least, color=INK, linestyle=(0, (1, 1.5)))
+    below.axhline(epsilon, color=INK, linestyle=(0, (1, 1.5)))
 
     few_ticks(below.xaxis, 1.0, max(curve[-1][0] for curve in curves.values()), log=True)
     above.set_yscale("symlog", linthresh=2 * best)
@@ -113,20 +113,28 @@ def draw_curves(problem: Problem, epsilon: float, results: dict[str, Result]) ->
     few_ticks(below.yaxis, epsilon / 2, below.get_ylim()[1], log=True)
     below.set_ylim(bottom=epsilon / 4)
     tidy(below)
-    left = {"transform": close.get_yaxis_transform(), "fontsize": "small", "color": INK, "va": "bottom"}
-    close.text(0.01, least, f"{BEST}, the best margin, is in the grey band", **left)
-    left["va"] = "top"
-    close.text(0.01, guarantee.get_ydata()[0], f"the guarantee: (1 - {epsilon:g}) {BEST}", **left)
-    left |= {"transform": below.get_yaxis_transform()}
-    below.text(0.01, asked.get_ydata()[0], f"the guarantee: epsilon = {epsilon:g}", **left)
+    _on_the_left(close, least, f"{BEST}, the best margin, is in the grey band", 2)
+    _on_the_left(close, (1 - epsilon) * least, f"the guarantee: (1 - {epsilon:g}) {BEST}", -3)
+    _on_the_left(below, epsilon, f"the guarantee: epsilon = {epsilon:g}", -3)
     key(below, ends, "upper right")
     below.set_ylim(top=below.get_ylim()[1] * 30)  # room for the words
-    beside(
-        above,
-        [(bound_lines[0], "‖a‖/t, the upper bound"), (margin_lines[0], f"{MARGIN}, the directional margin")],
-        at=0.4,
-    )
+    names = [(bound_lines[0], "‖a‖/t, the upper bound"), (margin_lines[0], "the directional margin")]
+    beside(above, names, at=0.4)
     return figure
+
+
+def _on_the_left(ax: Any, y: float, words: str, points: float) -> None:
+    """Write words at the left end of a horizontal line, some points above or below it."""
+    ax.annotate(
+        words,
+        (0.01, y),
+        (0, points),
+        xycoords=ax.get_yaxis_transform(),
+        textcoords="offset points",
+        va="bottom" if points > 0 else "top",
+        fontsize="small",
+        color=INK,
+    )
 
 
 def _few_powers(ax: Any) -> None:

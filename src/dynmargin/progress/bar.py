@@ -1,4 +1,4 @@
-"""What ``verbose=1`` shows in a terminal or a notebook: a progress bar and the last check; it needs rich."""
+"""What ``verbose=1`` shows in a terminal or a notebook: a bar and a line beside it; it needs rich."""
 
 import math
 import time
@@ -10,24 +10,21 @@ from .live import CheckLine
 REFRESH_SECONDS = 0.1
 
 
-class ProgressBar:
-    """A bar that is full when every problem has the gap asked for, and the last check beside it; use it as a context.
+class MovingBar:
+    """A bar and a line of text in one place of a terminal or a notebook; use it as a context.
 
-    The bar follows the logarithm of the gap: from 1 to 0.1 is as far as from 0.1 to 0.01.
+    What is printed meanwhile, such as a warning, goes above it.
     """
 
-    def __init__(self, console: Any, epsilon: float, labels: list[str]) -> None:
+    def __init__(self, console: Any, total: float | None) -> None:
         from rich.progress import BarColumn, Progress, TextColumn
         from rich.table import Column
 
-        self.words = CheckLine(epsilon, labels)
-        self.epsilon = epsilon
-        self.reached = [0.0] * max(1, len(labels))
         self.shown = -math.inf
         self.notebook: bool = console.is_jupyter
         text = TextColumn("{task.description}", markup=False, table_column=Column(ratio=1, no_wrap=True))
         self.progress = Progress(BarColumn(bar_width=10), text, console=console, auto_refresh=False, expand=True)
-        self.bar = self.progress.add_task("", total=len(self.reached))
+        self.bar = self.progress.add_task("", total=total)
 
     def __enter__(self) -> Self:
         """Begin to draw."""
@@ -45,11 +42,10 @@ class ProgressBar:
         if not self.notebook:
             self.progress.stop()
 
-    def show(self, check: Check) -> None:
-        """Show a check, unless the last one has only just been shown."""
-        self.reached[check.problem] = max(self.reached[check.problem], self.fraction(check.gap))
-        line, now = self.words.describe(check), time.perf_counter()
-        self.progress.update(self.bar, completed=sum(self.reached), description=line)
+    def update(self, completed: float, line: str) -> None:
+        """Show how far it is, unless it has only just been shown."""
+        now = time.perf_counter()
+        self.progress.update(self.bar, completed=completed, description=line)
         if now - self.shown >= REFRESH_SECONDS:
             self.shown = now
             self.redraw()
@@ -67,6 +63,24 @@ class ProgressBar:
         else:
             self.progress.refresh()
 
+
+class ProgressBar(MovingBar):
+    """A bar that is full when every problem has the gap asked for, and the last check beside it.
+
+    The bar follows the logarithm of the gap: from 1 to 0.1 is as far as from 0.1 to 0.01.
+    """
+
+    def __init__(self, console: Any, epsilon: float, labels: list[str], max_time: float | None = None) -> None:
+        self.words = CheckLine(epsilon, labels, max_time)
+        self.epsilon = epsilon
+        self.reached = [0.0] * max(1, len(labels))
+        super().__init__(console, len(self.reached))
+
+    def show(self, check: Check) -> None:
+        """Show a check, unless the last one has only just been shown."""
+        self.reached[check.problem] = max(self.reached[check.problem], self.fraction(check.gap))
+        self.update(sum(self.reached), self.words.describe(check))
+
     def fraction(self, gap: float) -> float:
         """Return how much of the way to epsilon a gap is."""
         if gap <= self.epsilon:
@@ -74,11 +88,17 @@ class ProgressBar:
         return math.log(gap) / math.log(self.epsilon) if gap < 1 else 0.0
 
 
-def progress_bar(epsilon: float, labels: list[str]) -> ProgressBar | None:
-    """Return a bar; None without rich, or where there is neither a terminal nor a notebook."""
+def progress_bar(epsilon: float, labels: list[str], max_time: float | None = None) -> ProgressBar | None:
+    """Return a bar for checks; None without rich, or where there is neither a terminal nor a notebook."""
+    console = console_for_bars()
+    return None if console is None else ProgressBar(console, epsilon, labels, max_time)
+
+
+def console_for_bars() -> Any:
+    """Return where bars can be drawn; None without rich, or where there is neither a terminal nor a notebook."""
     try:
         from rich.console import Console
     except ImportError:
         return None
     console = Console(stderr=True)
-    return ProgressBar(console, epsilon, labels) if console.is_terminal or console.is_jupyter else None
+    return console if console.is_terminal or console.is_jupyter else None

@@ -71,10 +71,11 @@ def worst_rows(subject: Subject, most: int, reasons: int) -> list[Row]:
         actual, rival = int(subject.actual[place]), int(subject.rivals[place])
         coef = subject.model.coef
         weights = (2 * actual - 1) * coef[0] if subject.two_classes else coef[actual] - coef[rival]
-        columns, values = _entries(subject.X, int(place))
+        columns, values = _entries(subject.rows, int(place))
         part = weights[columns] * values
-        order = [j for j in np.argsort(part, kind="stable")[:reasons] if part[j] < 0]
-        against = [(subject.feature(int(columns[j])), float(values[j])) for j in order]
+        order = [int(columns[j]) for j in np.argsort(part, kind="stable")[:reasons] if part[j] < 0]
+        own = dict(zip(*(found.tolist() for found in _entries(subject.X, int(place))), strict=True))
+        against = [(subject.feature(j), float(own.get(j, 0.0))) for j in order]
         predicted = int(subject.predicted[place])
         found.append(Row(int(subject.numbers[place]), actual, predicted, float(subject.margins[place]), against))
     return found

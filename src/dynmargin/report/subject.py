@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ..certificate.certificate import Verification
 from ..displays.margins import in_units_of
 from ..model.linear_model import LinearModel, labels_of
+from ..problem.matrix import as_floats
 from ..problem.problems import label_text
 
 Values = NDArray[np.float64]
@@ -96,7 +97,7 @@ class Subject:
             if y is not None:
                 raise ValueError("labels without rows say nothing; give X too")
             return cls(model, origin, feature_names=names)
-        X, *_ = model._linear(X)
+        X = X.tocsr() if hasattr(X, "tocsr") else as_floats(X)
         if y is None:
             return cls(model, origin, X, None, np.arange(1, X.shape[0] + 1), feature_names=names)
         y = np.ravel(y)
@@ -126,6 +127,11 @@ class Subject:
         if self.feature_names is not None:
             return shown(self.feature_names[column])
         return f"feature {column + (self.model.first_index or 0)}"
+
+    @cached_property
+    def rows(self) -> Any:
+        """The rows as the weights see them."""
+        return self.model._linear(self.X)[0]
 
     @cached_property
     def scores(self) -> Values:

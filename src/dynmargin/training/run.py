@@ -19,6 +19,7 @@ from ..problem.packed import PackedProblem
 from ..problem.statement import work_text
 from ..problem.wording import any_of, wording
 from . import phases
+from .duration import in_words
 from .request import Request, logger
 from .result import UNFINISHED, Check, Result, StopReason
 from .trainer import Trainer
@@ -321,7 +322,7 @@ class Trend:
     def message(self, check: Check, R: float, max_time: float | None = None) -> str:
         """Say how long it may take, and what to do about it."""
         words, projected = wording(), self.projected_seconds()
-        expected = f"about {projected:.0f} s" if projected < 1e6 else "very long"
+        expected = f"about {in_words(projected)}" if projected < 1e6 else "very long"
         ratio = f" R/margin is {R / check.margin:.2g}." if check.margin > 0 else ""
         advice = any_of(
             [
