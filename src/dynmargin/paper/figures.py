@@ -117,7 +117,7 @@ def draw_updates(problem: Problem, X: Rows, found: dict[float, dict[str, Converg
     ax.set_xticks(list(found), [f"{epsilon:g}" for epsilon in found])
     ax.minorticks_off()
     ax.invert_xaxis()
-    tidy(ax, f"{problem.title}: updates grow slowly as epsilon falls, far below what the theorems allow")
+    tidy(ax, f"{problem.title}: the updates that are made, and the most that the theorems allow (dashed)")
     beside(ax, labels, at=0.9)
     return figure
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..displays.style import BOUND, CHOSEN, FURTHER, INK, LINES, MARKERS, PALE, PROVEN, few_ticks, key, tidy
 from ..training.schedule import PAPER, Schedule
 from .cells import Key, Result
@@ -207,17 +209,19 @@ def draw_sensitivity(table: Table) -> Any:
                 colour, marker, dashes = looks.get(problem.name, (COLOURS[0], "o", "-"))
                 style = "none" if family is DEVICES else dashes
                 ax.plot(places, values, color=colour, marker=marker, markersize=4, linestyle=style, linewidth=1.2)
-            ax.axvline(list(family.values).index(family.paper), color=PALE, zorder=0)
             ax.set_xticks(places, names)
-            low, high = ax.get_ylim()
+            known = [value for line in ax.lines for value in np.ravel(line.get_ydata()) if value > 0]
+            low, high = min(known, default=1.0), max(known, default=1.0)
             if measure in ("updates", "seconds"):
-                low, high = min(0.45, max(low, 1e-3)), max(2.2, high)  # small changes look small
+                low, high = min(0.45, low / 1.3), max(2.2, 1.3 * high)  # small changes look small
                 few_ticks(ax.yaxis, low, high, log=True)
             else:
-                low, high = min(low, 0.98), max(high, 1.02)
+                room = 0.08 * (high - low)
+                low, high = min(low - room, 0.98), max(high + room, 1.02)
                 few_ticks(ax.yaxis, 1.0, 1.0)
                 ax.ticklabel_format(axis="y", useOffset=False)
             ax.set_ylim(low, high)
+            ax.axvline(list(family.values).index(family.paper), color=PALE, zorder=0)
             tidy(ax)
             ax.tick_params(axis="x", labelsize="x-small")
         axes[0].set_ylabel(family.title)
