@@ -26,6 +26,7 @@ exclude_patterns = ["_build", "gallery/**/*.md5", "gallery/**/*.codeobj.json"]
 templates_path = ["_templates"]
 nitpicky = True
 default_role = "code"
+smartquotes = False  # quotation marks and primes are often a part of code or formulas
 highlight_language = "none"  # of blocks that name none: what a command prints, formulas
 toc_object_entries_show_parents = "hide"
 

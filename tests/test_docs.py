@@ -104,6 +104,7 @@ def test_a_page_is_short(page):
     text = re.sub(r"^```.*?^```|<!--.*?-->", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
     prose = [line for line in text.splitlines() if not line.startswith(("|", "    "))]
     assert len(re.findall(r"\w[\w'.,-]*", " ".join(prose))) <= 1500
+    assert not [line for line in prose if line.startswith("%")]  # to the site that is a comment
     long = [line for line in prose if len(line) > 125 and not line.startswith("![")]
     assert not [line for line in long if re.search(r"[.:;] [A-Z]", line)]
 
