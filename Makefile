@@ -56,6 +56,8 @@ lint: $(VENV)/with-lint
 # Any warning is an error: a link to nowhere, a name without a page, an example that fails.
 docs: $(VENV)/with-docs
 	$(BIN)/python -m sphinx -q -n -W --keep-going -d $(VENV)/docs/doctrees docs $(VENV)/docs/html
+	@! grep -rlE '<(script|link|img)[^>]+(src|href)="(https?:)?//' --include='*.html' $(VENV)/docs/html || \
+	  { echo "These pages load something from a network." >&2; exit 1; }
 	@echo "Open $(VENV)/docs/html/index.html"
 
 paper: $(VENV)/with-paper

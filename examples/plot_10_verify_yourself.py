@@ -25,18 +25,18 @@ certificate = classifier.certificate_
 print(certificate)
 
 # %%
-# ============================ ======================================= ==========================================
-# what it says                 its witness                             how to check it
-# ============================ ======================================= ==========================================
-# ``margin``: it has this one  the weights, ``coef_``, ``intercept_``  LinearSVC's objective P: margin² = 1 / (2P)
-# ``upper_bound``: nobody has  the integer counts, one per row         add the rows as often as they count: the
-# more                                                                 length of the sum, over the sum of counts
-# ============================ ======================================= ==========================================
+# It says two things:
 #
-# The twenty lines. Each row is x with the label +1 or -1; C and the constant feature for the intercept are both 1.
-rows = [[Fraction(float(value)) for value in row] + [Fraction(1)] for row in X]  # the last 1 is for the intercept
+# - ``margin``: this classifier has at least this margin. Its weights are the witness. They cost P in LinearSVC's
+#   objective, and the margin is 1 / √(2P).
+# - ``upper_bound``: no classifier has more. Integer counts, one per row, are the witness. Add up the rows, each as often
+#   as it counts: the length of the sum, divided by the number of rows added, is the bound.
+#
+# The twenty lines. Labels are +1 and -1; C and the constant feature for the intercept are both 1.
+rows = [[Fraction(float(value)) for value in row] + [Fraction(1)] for row in X]
 signs = [1 if label == 1 else -1 for label in y]
-weights = [Fraction(float(value)) for value in (*classifier.coef_[0], classifier.intercept_[0])]
+patterns = [[sign * value for value in row] for sign, row in zip(signs, rows, strict=True)]
+weights = [Fraction(float(w)) for w in (*classifier.coef_[0], classifier.intercept_[0])]
 counts = [int(count) for count in certificate.counts.toarray()]
 C = 1
 
@@ -45,13 +45,13 @@ def dot(a, b):
     return sum(p * q for p, q in zip(a, b, strict=True))
 
 
-# The margin: what do these weights cost, in LinearSVC's objective?
-slacks = [max(Fraction(0), 1 - sign * dot(weights, row)) for row, sign in zip(rows, signs, strict=True)]
+# The margin: what do these weights cost?
+slacks = [max(Fraction(0), 1 - dot(weights, pattern)) for pattern in patterns]
 objective = dot(weights, weights) / 2 + C * dot(slacks, slacks)
 print("margin proven:     ", Fraction(certificate.margin) ** 2 * 2 * objective <= 1)
 
-# The upper bound: rows with a count, added up. Each row also has a coordinate of its own, with the square 1 / (2C).
-total = [sum(n * s * row[j] for n, s, row in zip(counts, signs, rows, strict=True) if n) for j in range(len(weights))]
+# The upper bound. Each row also has a coordinate of its own, with the square 1 / (2C).
+total = [dot(counts, column) for column in zip(*patterns, strict=True)]
 length2 = dot(total, total) + Fraction(dot(counts, counts), 2 * C)
 print("upper bound proven:", length2 <= (Fraction(certificate.upper_bound) * sum(counts)) ** 2)
 
@@ -61,7 +61,7 @@ print("upper bound proven:", length2 <= (Fraction(certificate.upper_bound) * sum
 #
 # Any counts prove *some* bound. Good counts prove a good one: here are those of the 40 rows with the most.
 print("the bound if every row counts once:", end=" ")
-once = [sum(s * row[j] for s, row in zip(signs, rows, strict=True)) for j in range(len(weights))]
+once = [sum(column) for column in zip(*patterns, strict=True)]
 print(f"{float(dot(once, once) + Fraction(len(rows), 2)) ** 0.5 / len(rows):.3f}", end=", ")
 print(f"with the certificate's counts: {certificate.upper_bound:.3f}")
 
