@@ -18,7 +18,7 @@ from .options import DATA_HELP, DONE, LABEL, notice, read_data
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of both commands."""
-    parser.add_argument("--data-dir", help="the folder to search (default: DYNMARGIN_DATA, ../shared/data, the cache)")
+    parser.add_argument("--data-dir", help="the folder to search (default: DYNMARGIN_DATA, the cache)")
     parser.set_defaults(run=run_listing)
     actions = parser.add_subparsers(metavar="ACTION", dest="action")
     help_text = "read one format and write another"

@@ -9,7 +9,7 @@ for example:
   dynmargin paper all --sets adult,web --resume       # all of these
 
 Every cell that is finished is kept in OUT/cells; tables are printed and written to OUT as CSV, Markdown and LaTeX.
-Data are searched for in --data-dir, DYNMARGIN_DATA, ../shared/data, the user's cache folder; dynmargin data lists them.
+Data are searched for in --data-dir, DYNMARGIN_DATA, the user's cache folder; dynmargin data lists them.
 exit codes: 0 done, 1 a cell failed, 3 no set could be run, 130 interrupted
 """
 

@@ -19,8 +19,6 @@ KDD_PAGE = "https://www.kdd.org/kdd-cup/view/kdd-cup-2004/Data"
 RCV1_PAGE = "http://www.jmlr.org/papers/volume5/lewis04a/lyrl2004_rcv1v2_README.htm"
 NEWSGROUPS_PAGE = "http://qwone.com/~jason/20Newsgroups/"
 
-DEFAULT_FOLDER = Path("../shared/data")
-
 
 @dataclass(frozen=True)
 class Problem:
@@ -152,11 +150,9 @@ PROBLEMS = {problem.name: problem for problem in (*PAPER, *STAND_INS)}
 
 
 def data_folder(chosen: str | None) -> Path:
-    """Return where to look: what is chosen, DYNMARGIN_DATA, ../shared/data if it exists, or the user's cache."""
+    """Return where to look: what is chosen, DYNMARGIN_DATA, or the user's cache."""
     if named := chosen or os.environ.get("DYNMARGIN_DATA"):
         return Path(named)
-    if DEFAULT_FOLDER.is_dir():
-        return DEFAULT_FOLDER
     if sys.platform == "win32":
         caches = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData/Local")
     elif sys.platform == "darwin":
