@@ -8,7 +8,20 @@ from . import c_path, classes, command, compare, every_c, joint, picture, readin
 def main():
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Benchmarks; they print raw figures.")
     commands = parser.add_subparsers(required=True)
-    for module in (compare, picture, scaling, settled, reading, command, classes, joint, c_path, every_c, stream, threads):
+    for module in (
+        compare,
+        picture,
+        scaling,
+        settled,
+        reading,
+        command,
+        classes,
+        joint,
+        c_path,
+        every_c,
+        stream,
+        threads,
+    ):
         name = module.__name__.rpartition(".")[2].replace("_", "-")
         summary = module.__doc__.splitlines()[0]
         benchmark = commands.add_parser(name, help=summary, description=module.__doc__)

@@ -83,7 +83,9 @@ def run_set(name, arguments, rungs):
     print(f"\n{name}: {X.shape[0]} x {X.shape[1]}, C={C:.4g}; medians of {arguments.runs} rounds")
     for adapter, setting in contestants:
         found = walls[adapter.name]
-        alone = f", solver alone {statistics.median(solvers[adapter.name]) * 1e3:.1f} ms" if solvers[adapter.name] else ""
+        alone = (
+            f", solver alone {statistics.median(solvers[adapter.name]) * 1e3:.1f} ms" if solvers[adapter.name] else ""
+        )
         raw = " ".join(f"{wall * 1e3:.0f}" for wall in found)
         print(f"  {adapter.name:28} {statistics.median(found) * 1e3:9.1f} ms{alone}  setting {setting}  [{raw}]")
     return summarise(name, list(algorithms), walls, witnesses, arguments.threads)
@@ -113,7 +115,10 @@ def run(arguments):
     for name in names_of(arguments.sets):
         rows.append(run_set(name, arguments, rungs))
         (folder / "threads.json").write_text(json.dumps(rows, indent=1))
-    for ratio, words in {"front door": f"{arguments.threads} threads / one", "peers": "front door / fastest peer"}.items():
+    for ratio, words in {
+        "front door": f"{arguments.threads} threads / one",
+        "peers": "front door / fastest peer",
+    }.items():
         found = [row[ratio] for row in rows if ratio in row]
         if found:
             print(f"{words}: geometric mean {statistics.geometric_mean(found):.3f}, worst {max(found):.3f}")

@@ -43,9 +43,9 @@ std::uint64_t digest_row(const Row& entries) {
 
 template <class View>
 std::vector<std::uint64_t> digest_rows(const View& view, unsigned n_threads = 1) {
-  constexpr std::size_t block = 1 << 10;
   std::vector<std::uint64_t> digests(view.n_rows);
-  Blocks(digests.size(), block).for_each(n_threads, [&](std::size_t /*block*/, std::size_t begin, std::size_t end) {
+  const Blocks blocks = Blocks::of_rows(digests.size(), static_cast<double>(view.n_entries()));
+  blocks.for_each(n_threads, [&](std::size_t /*block*/, std::size_t begin, std::size_t end) {
     const DefaultArithmetic arithmetic;
     std::vector<Entry> room;
     bool summed = false;

@@ -85,7 +85,6 @@ Survey survey(const View& view, std::vector<RowPart>& parts, unsigned n_threads)
 struct PartFacts {
   std::int64_t n_nonzeros = 0;
   bool summed = false;
-  std::vector<std::uint32_t> columns;  // as they are first seen, where they are renumbered afterwards
 };
 
 // Packs the rows of a part; `number` gives columns their places.
@@ -123,31 +122,32 @@ PackedRows pack_as(const View& view, const std::vector<RowPart>& parts, unsigned
   std::vector<std::int64_t> stored_before{0};
   for (const RowPart& part : parts) stored_before.push_back(stored_before.back() + part.n_stored);
   std::vector<PartFacts> facts(parts.size());
+  // The place of a column depends on all rows before; where parts are packed at once, it is given afterwards.
+  const bool afterwards = order.renumbers() && parts.size() > 1;
+  std::vector<FirstSeen> seen(afterwards ? parts.size() : 0, FirstSeen{ColumnSet(afterwards ? view.n_columns : 0)});
   in_threads(n_threads, parts.size(), [&](std::size_t i) {
     const auto with = [&](const auto& number) {
       pack_part(view, parts[i], target.writer(parts[i].begin, stored_before[i], parts[i].end, stored_before[i + 1]),
                 number, packed, facts[i]);
     };
     if (!order.renumbers()) return with(AsTheyStand());
-    if (parts.size() == 1) return with([&](std::int64_t column) { return order.place(column); });
-    FirstSeen seen(view.n_columns);
-    with([&](std::int64_t column) { return seen.note(column); });
-    facts[i].columns = seen.take();
+    if (afterwards) return with([&](std::int64_t column) { return seen[i].note(column); });
+    with([&](std::int64_t column) { return order.place(column); });
   });
   for (const PartFacts& part : facts) {
     packed.n_nonzeros += part.n_nonzeros;
     packed.summed |= part.summed;
-    for (const std::uint32_t column : part.columns) order.place(column);
   }
-  if constexpr (!Rows::has_zeros)
-    if (order.renumbers()) {
-      target.set_renumbered();
-      if (parts.size() > 1)
-        in_threads(n_threads, parts.size(), [&](std::size_t i) {
-          for (std::int64_t k = parts[i].begin; k < parts[i].end; ++k)
-            target.renumber(k, [&](std::int64_t column) { return order.known(column); });
-        });
+  if constexpr (!Rows::has_zeros) {
+    if (order.renumbers()) target.set_renumbered();
+    if (afterwards) {
+      order.number(seen, n_threads);
+      in_threads(n_threads, parts.size(), [&](std::size_t i) {
+        for (std::int64_t k = parts[i].begin; k < parts[i].end; ++k)
+          target.renumber(k, [&](std::int64_t column) { return order.known(column); });
+      });
     }
+  }
   packed.n_columns = order.n_packed();
   packed.columns = order.take();
   return packed;

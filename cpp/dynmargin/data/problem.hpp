@@ -87,10 +87,9 @@ double largest_norm(const PackedRows& packed, const AnyProblem& problem) {
       if (problem.sides[k] != 0) R2 = std::max(R2, problem.squared_norm(k, packed.squared_norms[k]));
     return R2;
   };
-  return std::sqrt(
-      Blocks(problem.sides.size(), 4 * Blocks::rows).sum(problem.n_threads, of_block, [](double& R2, double next) {
-        R2 = std::max(R2, next);
-      }));
+  return std::sqrt(Blocks(problem.sides.size()).sum(problem.n_threads, of_block, [](double& R2, double next) {
+    R2 = std::max(R2, next);
+  }));
 }
 
 // The mean of ‖ybar_k‖² / Delta_k²: how much patterns share with each other, compared with what each has to itself.
@@ -104,9 +103,7 @@ inline double stiffness(const PackedRows& packed, const Problem& problem) {
     return sum;
   };
   const double sum =
-      Blocks(problem.sides.size(), 4 * Blocks::rows).sum(problem.n_threads, of_block, [](double& all, double next) {
-        all += next;
-      });
+      Blocks(problem.sides.size()).sum(problem.n_threads, of_block, [](double& all, double next) { all += next; });
   return sum / static_cast<double>(problem.n_members());
 }
 

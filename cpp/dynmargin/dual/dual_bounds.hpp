@@ -47,7 +47,7 @@ class DualBounds : public BestWeights<2> {  // w and the bias
       }
       return seen;
     };
-    const auto [smallest, extended, loss] = Blocks(members_.size()).sum(problem_.n_threads, score_block, add_seen);
+    const auto [smallest, extended, loss] = blocks().sum(problem_.n_threads, score_block, add_seen);
     if (problem_.loss == Loss::hinge) {
       const double primal = sums.dense2 / (target * target) / 2 + loss / target;
       const double dual = sums.t / target - sums.dense2 / (target * target) / 2;

@@ -33,7 +33,7 @@ class JointLowerBound : public BestWeights<2> {
     directions[1].values = average_;
     directions[1].values.resize(a.w.values.size());
     for (auto& scores : scores_) scores.resize(members_.size() * stride);
-    const double smallest = smallest_of_blocks([&](std::size_t begin, std::size_t end) {
+    const double smallest = smallest_over(blocks(), [&](std::size_t begin, std::size_t end) {
       double least = std::numeric_limits<double>::infinity();
       for (std::size_t i = begin; i < end; ++i) {
         const JointPattern& y = a.patterns[members_[i].row()];
@@ -61,10 +61,9 @@ class JointLowerBound : public BestWeights<2> {
   using Directions = std::array<ClassWeights, 2>;  // the state and the average
 
   template <class SmallestOf>
-  double smallest_of_blocks(const SmallestOf& smallest_of) const {
-    return Blocks(members_.size()).sum(problem_.n_threads, smallest_of, [](double& least, double next) {
-      least = std::min(least, next);
-    });
+  double smallest_over(const Blocks& blocks, const SmallestOf& smallest_of) const {
+    return blocks.sum(problem_.n_threads, smallest_of,
+                      [](double& least, double next) { least = std::min(least, next); });
   }
 
   static Gram gram_of(const Directions& u) {
@@ -84,7 +83,7 @@ class JointLowerBound : public BestWeights<2> {
   double choose(const JointState& a, const Combined& c) {
     const std::size_t K = a.w.n_classes, stride = a.w.stride;
     for (auto& scores : nearest_) scores.resize(whole_lanes(members_.size()));
-    return smallest_of_blocks([&](std::size_t begin, std::size_t end) {
+    return smallest_over(Blocks(members_.size()), [&](std::size_t begin, std::size_t end) {
       double least = std::numeric_limits<double>::infinity();
       std::vector<double> combined(stride);  // scores of a row
       for (std::size_t i = begin; i < end; ++i) {

@@ -20,11 +20,11 @@ namespace dynmargin {
 // Does work(task) for every task below n_tasks, each thread the next one that is left. Of several failures the one of
 // the first task is thrown, as it would be without threads.
 //
-// Threads are started for each call: that takes 22 µs, a pass that is cut into blocks some hundred. No thread is left
-// behind that a fork would lose.
+// Threads are started for each call: no thread is left behind that a fork would lose. That takes 22 µs, so a thread is
+// to have as many tasks as are worth it.
 template <class Work>
-void in_threads(unsigned n_threads, std::size_t n_tasks, const Work& work) {
-  const std::size_t n_workers = std::min<std::size_t>(n_threads, n_tasks);
+void in_threads(unsigned n_threads, std::size_t n_tasks, const Work& work, std::size_t worthwhile = 1) {
+  const std::size_t n_workers = std::min<std::size_t>(n_threads, n_tasks / worthwhile);
   if (n_workers <= 1) {
     for (std::size_t task = 0; task < n_tasks; ++task) work(task);
     return;
@@ -60,18 +60,27 @@ void in_threads(unsigned n_threads, std::size_t n_tasks, const Work& work) {
 // Places 0 to size - 1 in blocks of the same length, but for the last.
 class Blocks {
  public:
-  // Rows: a pass over so many takes 50 µs or more, which is worth a thread.
-  static constexpr std::size_t rows = std::size_t{1} << 13;
+  // A block takes 20 µs or more, and two of them are worth a thread.
+  static constexpr std::size_t worthwhile = 2;
+  // Places where there is next to nothing to do, a few nanoseconds each.
+  static constexpr std::size_t short_work = std::size_t{1} << 14;
 
-  explicit Blocks(std::size_t size, std::size_t length = rows) : size_(size), length_(length) {}
+  explicit Blocks(std::size_t size, std::size_t length = short_work) : size_(size), length_(length) {}
 
-  // Blocks of rows whose vectors are summed: a vector of `width` numbers per block must cost little beside the
-  // `entries` of all rows.
-  static Blocks for_sums(std::size_t size, double entries, std::size_t width) {
-    constexpr double worthwhile = 16;
-    const double n_blocks = entries / (worthwhile * static_cast<double>(width)), all = static_cast<double>(size);
-    if (!(n_blocks > 1)) return Blocks(size, std::max(rows, size));
-    return Blocks(size, std::max(rows, static_cast<std::size_t>(all / n_blocks) + 1));
+  // Rows that have so many entries in all.
+  static Blocks of_rows(std::size_t size, double entries) {
+    constexpr double most_rows = 1 << 13, most_entries = 1 << 17;
+    const double per_row = size > 0 ? entries / static_cast<double>(size) : 0;
+    return Blocks(size, static_cast<std::size_t>(std::clamp(most_entries / std::max(per_row, 1.0), 1.0, most_rows)));
+  }
+
+  // The same where vectors are summed: one of `width` numbers per block must cost little beside the entries.
+  static Blocks of_sums(std::size_t size, double entries, std::size_t width) {
+    constexpr double entries_per_number = 16;
+    const double most = entries / (entries_per_number * static_cast<double>(width));
+    if (!(most > 1)) return Blocks(size, std::max<std::size_t>(1, size));
+    const auto least = static_cast<std::size_t>(static_cast<double>(size) / most) + 1;
+    return Blocks(size, std::max(least, of_rows(size, entries).length_));
   }
 
   std::size_t count() const { return std::max<std::size_t>(1, (size_ + length_ - 1) / length_); }
@@ -81,20 +90,21 @@ class Blocks {
   // work(block, begin, end) for every block.
   template <class Work>
   void for_each(unsigned n_threads, const Work& work) const {
-    in_threads(n_threads, count(), [&](std::size_t block) { work(block, begin(block), end(block)); });
+    in_threads(n_threads, count(), [&](std::size_t block) { work(block, begin(block), end(block)); }, worthwhile);
   }
 
   // The sum over all blocks: sum_of(begin, end) is that of one, and add(sum, next) adds the next one to it.
   template <class SumOf, class Add>
   auto sum(unsigned n_threads, const SumOf& sum_of, const Add& add) const {
     using Sum = decltype(sum_of(std::size_t{}, std::size_t{}));
-    if (n_threads <= 1) {
+    if (n_threads <= 1 || count() < 2 * worthwhile) {
       Sum total = sum_of(begin(0), end(0));
       for (std::size_t block = 1; block < count(); ++block) add(total, sum_of(begin(block), end(block)));
       return total;
     }
     std::vector<std::optional<Sum>> sums(count());
-    in_threads(n_threads, count(), [&](std::size_t block) { sums[block].emplace(sum_of(begin(block), end(block))); });
+    for_each(n_threads,
+             [&](std::size_t block, std::size_t first, std::size_t last) { sums[block].emplace(sum_of(first, last)); });
     for (std::size_t block = 1; block < count(); ++block) add(*sums[0], std::move(*sums[block]));
     return std::move(*sums[0]);
   }

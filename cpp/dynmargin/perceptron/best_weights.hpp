@@ -72,6 +72,9 @@ class BestWeights {
     }
   }
 
+  // Of members, whose rows are scored.
+  Blocks blocks() const { return Blocks::of_rows(members_.size(), row_length_ * static_cast<double>(members_.size())); }
+
   std::vector<Member> members_;
   double row_length_;              // non-zeros, on average
   std::vector<double> penalties_;  // Delta_k^-2 (for the hard margin something large), and zeros up to whole lanes

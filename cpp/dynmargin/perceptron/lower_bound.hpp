@@ -44,10 +44,8 @@ class LowerBound : public BestWeights<4> {  // the state, the average, the bias 
       }
       return smallest;
     };
-    const double smallest =
-        Blocks(members_.size()).sum(problem_.n_threads, score_block, [](double& least, double next) {
-          least = std::min(least, next);
-        });
+    const double smallest = blocks().sum(problem_.n_threads, score_block,
+                                         [](double& least, double next) { least = std::min(least, next); });
     problem_.hard_margin() ? combine_hard(scale) : combine(scale);
     return smallest;
   }

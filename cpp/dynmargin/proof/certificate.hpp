@@ -161,16 +161,10 @@ inline Counted bounded_by_hinge(Counted counted, double largest_scale) {
           counted.cancelled};
 }
 
-// The entries of all rows, as they are stored.
-inline double entries_of(const MatrixView& matrix) {
-  return std::visit([](const auto& view) { return static_cast<double>(view.n_entries()); }, matrix);
-}
-inline double entries_of(const PackedRows& packed) { return static_cast<double>(packed.n_nonzeros); }
-
 // Blocks of rows with counts, whose vectors are summed.
 inline Blocks blocks_of_counts(std::size_t n_counts, double entries, std::int64_t n_rows, std::int64_t width) {
   const double share = static_cast<double>(n_counts) / static_cast<double>(std::max<std::int64_t>(1, n_rows));
-  return Blocks::for_sums(n_counts, share * entries, static_cast<std::size_t>(std::max<std::int64_t>(1, width)));
+  return Blocks::of_sums(n_counts, share * entries, static_cast<std::size_t>(std::max<std::int64_t>(1, width)));
 }
 
 // What counts add up to without a look at the values of the rows.

@@ -128,6 +128,12 @@ void with_view(const PackedRows& packed, const F& f) {
 }
 inline std::int64_t n_columns(const PackedRows& packed) { return packed.n_columns; }
 
+// The entries of all rows, as they are stored.
+inline double entries_of(const MatrixView& matrix) {
+  return std::visit([](const auto& view) { return static_cast<double>(view.n_entries()); }, matrix);
+}
+inline double entries_of(const PackedRows& packed) { return static_cast<double>(packed.n_nonzeros); }
+
 // How right a row is: its signed score, or its smallest margin over wrong classes.
 struct RowScore {
   double value, low;          // low: as small as the exact one may be
@@ -242,7 +248,7 @@ Weighed margin_of_scores(const Data& data, const AnyProblem& problem, double nor
   };
   ScoreSums sums;
   with_view(data, [&](const auto& view) {
-    sums = Blocks(static_cast<std::size_t>(view.n_rows))
+    sums = Blocks::of_rows(static_cast<std::size_t>(view.n_rows), entries_of(data))
                .sum(
                    problem.n_threads, [&](std::size_t begin, std::size_t end) { return sums_of(view, begin, end); },
                    [](ScoreSums& all, const ScoreSums& next) { all.add(next); });

@@ -44,7 +44,7 @@ class WeightLines {
   void for_each_row(const MatrixView& matrix, unsigned n_threads, const F& f) const {
     std::visit(
         [&](const auto& view) {
-          const Blocks blocks(static_cast<std::size_t>(view.n_rows));
+          const Blocks blocks = Blocks::of_rows(view.n_rows, static_cast<double>(view.n_entries()));
           blocks.for_each(n_threads, [&](std::size_t /*block*/, std::size_t begin, std::size_t end) {
             if (n_vectors_ == 2)
               for_each_row(view, begin, end, std::array<double, 2>{}, f);

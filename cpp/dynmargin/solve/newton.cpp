@@ -61,7 +61,8 @@ Newton::Newton(std::shared_ptr<const PackedRows> packed, std::shared_ptr<const P
       n_nonzeros_(static_cast<double>(dynmargin::n_nonzeros(*packed_, *problem_)) *
                   static_cast<double>(members_.size()) / static_cast<double>(problem_->n_members())),
       stiffness_(stiffness(*packed_, *problem_)) {
-  sums_ = Blocks::for_sums(members_.size(), n_nonzeros_, w_.size());
+  rows_ = Blocks::of_rows(members_.size(), n_nonzeros_);
+  sums_ = Blocks::of_sums(members_.size(), n_nonzeros_, w_.size());
   set_price(scale);
   multiply(w_, scores_[0]);
   evaluate();
@@ -130,12 +131,14 @@ bool Newton::iterate() {
 
 void Newton::set_price(double price) {
   price_ = price;
-  for (std::size_t i = 0; i < members_.size(); ++i) penalties_[i] = price * problem_->penalty(members_[i]);
+  Blocks(members_.size()).for_each(problem_->n_threads, [&](std::size_t /*block*/, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) penalties_[i] = price * problem_->penalty(members_[i]);
+  });
 }
 
 void Newton::multiply(const std::vector<double>& v, std::vector<double>& out) const {
   const double bias = problem_->rho * v.back();
-  Blocks(members_.size()).for_each(problem_->n_threads, [&](std::size_t /*block*/, std::size_t begin, std::size_t end) {
+  rows_.for_each(problem_->n_threads, [&](std::size_t /*block*/, std::size_t begin, std::size_t end) {
     for_members(begin, end, [&](std::size_t i, const auto& rows, std::uint64_t start) {
       const double score = rows.dot(start, v.data()) + bias;
       out[i] = problem_->sides[members_[i]] > 0 ? score : -score;
@@ -143,24 +146,41 @@ void Newton::multiply(const std::vector<double>& v, std::vector<double>& out) co
   });
 }
 
+template <class Rows>
+std::vector<WeightedRow> Newton::changed_rows(const Rows& rows) {
+  const Blocks blocks(members_.size());
+  std::vector<std::size_t> first(blocks.count() + 1);  // of each block, in the result
+  blocks.for_each(problem_->n_threads, [&](std::size_t block, std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) first[block + 1] += (scores_[0][i] < 1) != (active_[i] != 0);
+  });
+  std::partial_sum(first.begin(), first.end(), first.begin());
+  std::vector<WeightedRow> changed(first.back());
+  std::vector<double> work(blocks.count());
+  blocks.for_each(problem_->n_threads, [&](std::size_t block, std::size_t begin, std::size_t end) {
+    WeightedRow* next = changed.data() + first[block];
+    for (std::size_t i = begin; i < end; ++i) {
+      const char now = scores_[0][i] < 1;
+      if (now == active_[i]) continue;
+      active_[i] = now;
+      *next++ = {rows.start(members_[i]), now ? penalties_[i] : -penalties_[i]};
+      work[block] += rows.outer_work(rows.start(members_[i]));
+    }
+  });
+  work_ = std::accumulate(work.begin(), work.end(), work_);
+  return changed;
+}
+
 const std::vector<double>& Newton::active_sum() {
   const std::size_t n = w_.size();
   upper_.resize(n * n);
-  std::vector<WeightedRow> changed;
-  for_members(0, members_.size(), [&](std::size_t i, const auto& /*rows*/, std::uint64_t start) {
-    const char now = scores_[0][i] < 1;
-    if (now == active_[i]) return;
-    active_[i] = now;
-    changed.push_back({start, now ? penalties_[i] : -penalties_[i]});
-  });
   std::visit(
       [&](const auto& rows) {
+        const std::vector<WeightedRow> changed = changed_rows(rows);
         // Every thread adds all rows to lines of its own, so every entry is summed in the same order.
         const std::vector<std::size_t> lines = shared_lines(rows, changed, n, problem_->n_threads);
         in_threads(problem_->n_threads, lines.size() - 1, [&](std::size_t part) {
           rows.add_outers_to(upper_.data(), n, changed, problem_->rho, lines[part], lines[part + 1]);
         });
-        for (const WeightedRow& row : changed) work_ += rows.outer_work(row.start);
       },
       packed_->rows);
   return upper_;

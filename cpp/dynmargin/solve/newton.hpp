@@ -122,6 +122,10 @@ class Newton {
   // out_i = v.ybar_k
   void multiply(const std::vector<double>& v, std::vector<double>& out) const;
 
+  // Rows that have become active or inactive since the last time; those that have are weighted by c_k, others by -c_k.
+  template <class Rows>
+  std::vector<WeightedRow> changed_rows(const Rows& rows);
+
   // -H^-1 g
   std::vector<double> exact_direction();
 
@@ -160,7 +164,7 @@ class Newton {
   double norm2_ = 0, combination2_ = 0, loss_ = 0, total_ = 0;
   double n_nonzeros_, stiffness_, n_active_ = 0, work_ = 0;
   double iterated_ = 0;           // the work of steps by conjugate gradients, as long as there is no Hessian
-  Blocks sums_{0};                // of members, where vectors are summed
+  Blocks rows_{0}, sums_{0};      // of members: where each is for itself, and where vectors are summed
   ConjugateGradients gradients_;  // of a step that has begun
   int most_iterations_ = 20;
 };

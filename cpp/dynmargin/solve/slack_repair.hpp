@@ -89,8 +89,7 @@ class SlackRepair {
     }
   };
 
-  // Larger than other blocks of rows: here a row takes 2 ns.
-  Blocks blocks() const { return Blocks(penalties_.size(), 4 * Blocks::rows); }
+  Blocks blocks() const { return Blocks(penalties_.size()); }
 
   // No branch on whether a row has a slack: about half of them do, and the CPU cannot predict which.
   Sums sums_of(const Coefficients& c, std::size_t begin, std::size_t end) const {

@@ -537,10 +537,13 @@ class MarginClassifier(Fitted, Predictor, CallbackSupportMixin, ClassifierMixin,
             certificate.signed_counts(problem.sides(y, sample_weight))
             for certificate, problem in zip(self.certificates_, problems, strict=True)
         ]
-        counted = np.zeros(len(y), dtype=bool)
-        for rows, _ in parts:
-            counted[rows] = True
-        self.support_, place = np.flatnonzero(counted), np.cumsum(counted) - 1
+        if len(parts) == 1:
+            self.support_ = parts[0][0].copy()
+        else:
+            counted = np.zeros(len(y), dtype=bool)
+            for rows, _ in parts:
+                counted[rows] = True
+            self.support_ = np.flatnonzero(counted)
         dual_coef = []
         for certificate, scale, (rows, signed) in zip(self.certificates_, scales, parts, strict=True):
             if scale is None:  # t / ‖a‖² scales a to the length of the optimum: a t / ‖a‖² = u / gamma_d there
@@ -548,6 +551,9 @@ class MarginClassifier(Fitted, Predictor, CallbackSupportMixin, ClassifierMixin,
                 scale = (
                     1 / (upper_bound * upper_bound * certificate.counts.data.sum()) if 0 < upper_bound < np.inf else 0.0
                 )
-            dual_coef.append(np.zeros((len(signed), len(self.support_))))
-            dual_coef[-1][:, place[rows]] = scale * signed
+            if len(parts) == 1:
+                dual_coef.append(scale * signed)
+            else:
+                dual_coef.append(np.zeros((len(signed), len(self.support_))))
+                dual_coef[-1][:, np.searchsorted(self.support_, rows)] = scale * signed
         self.dual_coef_ = np.vstack(dual_coef)
