@@ -1,7 +1,7 @@
 """Threads for one problem: passes over blocks of rows give the same result bit for bit, whoever does which block.
 
-The rows are many enough for four blocks of every kind, below which no thread is started: 8,192 rows or 131,072 entries for
-most passes, 16,384 rows where one takes next to no time, 16,384 entries where rows are packed.
+The rows are many enough for four blocks of every kind, below which no thread is started: 8,192 rows or 131,072 entries
+for most passes, 16,384 rows where one takes next to no time, 16,384 entries where rows are packed.
 """
 
 from fractions import Fraction

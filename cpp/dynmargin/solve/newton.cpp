@@ -147,14 +147,14 @@ void Newton::multiply(const std::vector<double>& v, std::vector<double>& out) co
 }
 
 template <class Rows>
-std::vector<WeightedRow> Newton::changed_rows(const Rows& rows) {
+std::vector<WeightedRow, Unset<WeightedRow>> Newton::changed_rows(const Rows& rows) {
   const Blocks blocks(members_.size());
   std::vector<std::size_t> first(blocks.count() + 1);  // of each block, in the result
   blocks.for_each(problem_->n_threads, [&](std::size_t block, std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i) first[block + 1] += (scores_[0][i] < 1) != (active_[i] != 0);
   });
   std::partial_sum(first.begin(), first.end(), first.begin());
-  std::vector<WeightedRow> changed(first.back());
+  std::vector<WeightedRow, Unset<WeightedRow>> changed(first.back());
   std::vector<double> work(blocks.count());
   blocks.for_each(problem_->n_threads, [&](std::size_t block, std::size_t begin, std::size_t end) {
     WeightedRow* next = changed.data() + first[block];
@@ -175,7 +175,7 @@ const std::vector<double>& Newton::active_sum() {
   upper_.resize(n * n);
   std::visit(
       [&](const auto& rows) {
-        const std::vector<WeightedRow> changed = changed_rows(rows);
+        const auto changed = changed_rows(rows);
         // Every thread adds all rows to lines of its own, so every entry is summed in the same order.
         const std::vector<std::size_t> lines = shared_lines(rows, changed, n, problem_->n_threads);
         in_threads(problem_->n_threads, lines.size() - 1, [&](std::size_t part) {

@@ -73,11 +73,14 @@ def as_counts(
     if not SMALLEST_WEIGHT < largest < LARGEST_WEIGHT:  # keep sums and quotients within the doubles
         alpha = alpha / largest if 0 < largest < np.inf else np.isposinf(alpha).astype(np.float64)
     total = alpha.sum()
-    counts = np.rint(alpha * (TOTAL_COUNT / total)).astype(np.int64) if total > 0 else np.zeros(len(alpha), np.int64)
+    counts = np.zeros(len(alpha), np.int64)
+    if total > 0:
+        scaled = alpha * (TOTAL_COUNT / total)
+        counts = np.rint(scaled, out=scaled).astype(np.int64)
     if balanced_sides is not None:
         counts = balance(counts, balanced_sides)
     kept = counts > 0
-    return rows[kept].astype(np.int64), counts[kept]
+    return rows[kept].astype(np.int64, copy=False), counts[kept]
 
 
 def balance(counts: Integers, sides: NDArray[Any]) -> Integers:
