@@ -2,7 +2,21 @@
 
 import argparse
 
-from . import c_path, classes, command, compare, every_c, joint, picture, reading, scaling, settled, stream, threads
+from . import (
+    c_path,
+    classes,
+    cluster,
+    command,
+    compare,
+    every_c,
+    joint,
+    picture,
+    reading,
+    scaling,
+    settled,
+    stream,
+    threads,
+)
 
 
 def main():
@@ -21,6 +35,7 @@ def main():
         every_c,
         stream,
         threads,
+        cluster,
     ):
         name = module.__name__.rpartition(".")[2].replace("_", "-")
         summary = module.__doc__.splitlines()[0]

@@ -24,6 +24,7 @@ MAY_IMPORT = {
     "data": {"problem"},
     "model": {"problem", "certificate", "training", "data"},
     "path": {"problem", "certificate", "training", "algorithms", "model"},
+    "shards": {"problem", "certificate", "data", "training", "algorithms"},
     "progress": {"problem", "certificate", "training"},
     "displays": {"problem", "certificate", "training", "path"},
     "report": {"problem", "certificate", "training", "data", "model", "displays"},
@@ -31,9 +32,10 @@ MAY_IMPORT = {
         *("theory", "problem", "certificate", "training", "algorithms", "data", "model", "path", "progress", "report")
     },
 }
+MAY_IMPORT["dask"] = {*MAY_IMPORT["classifiers"], "classifiers", "shards"}
 MAY_IMPORT["comparison"] = {*MAY_IMPORT["classifiers"], "classifiers", "displays"}
 MAY_IMPORT["paper"] = {*MAY_IMPORT["comparison"], "comparison"}
-MAY_IMPORT["cli"] = {*MAY_IMPORT["paper"], "paper"}
+MAY_IMPORT["cli"] = {*MAY_IMPORT["paper"], "paper", "shards", "dask"}
 
 WITHOUT_SCIKIT_LEARN = (
     "theory",
@@ -45,10 +47,17 @@ WITHOUT_SCIKIT_LEARN = (
     "model",
     "path",
     "progress",
+    "shards",
 )
 
 # Where modules of ours are imported by a computed name: the front door, what the registry names, and commands.
-BY_NAME = {"dynmargin", "dynmargin.algorithms.registry", "dynmargin.comparison.compare", "dynmargin.cli.parser"}
+BY_NAME = {
+    "dynmargin",
+    "dynmargin.dask",
+    "dynmargin.algorithms.registry",
+    "dynmargin.comparison.compare",
+    "dynmargin.cli.parser",
+}
 
 
 def module_name(path):

@@ -69,7 +69,8 @@ def main():
             verified = bool(found.certificate_.to_local().verify(*together(asked.parts, asked.rows)))
             equal += same(found, expected)
             proven += verified and found.certificate_.achieved
-            print(f"run {run}: killed after {delay:.2f} s, took {took:.2f} s, equal {same(found, expected)}", flush=True)
+            outcome = "equal" if same(found, expected) else "OTHER"
+            print(f"run {run}: killed after {delay:.2f} s, took {took:.2f} s: {outcome}", flush=True)
             workers.refill(asked.workers)
         print(f"{asked.runs} runs: {proven} certified and verified, {equal} equal bit for bit")
     finally:

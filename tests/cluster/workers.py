@@ -4,8 +4,12 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 from distributed import Client, LocalCluster
+
+HERE = Path(__file__).parents[1]  # workers load functions of the tests by name
 
 
 class Workers:
@@ -13,7 +17,7 @@ class Workers:
 
     def __init__(self, n_workers):
         quiet = {"dashboard_address": None, "silence_logs": 50}
-        self.scheduler = LocalCluster(n_workers=0, processes=False, **quiet)
+        self.scheduler = LocalCluster(n_workers=0, processes=False, protocol="tcp://", host="127.0.0.1", **quiet)
         self.processes = []
         for _ in range(n_workers):
             self.start()
@@ -23,11 +27,12 @@ class Workers:
     def start(self):
         """Start one more worker."""
         command = [sys.executable, "-m", "distributed.cli.dask_worker", self.scheduler.scheduler_address]
-        options = ["--nthreads", "1", "--no-nanny", "--no-dashboard", "--memory-limit", "0", "--death-timeout", "60"]
-        folder = ["--local-directory", os.environ.get("TMPDIR", "/tmp")]
-        self.processes.append(
-            subprocess.Popen([*command, *options, *folder], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        )
+        options = ["--nthreads", "1", "--no-nanny", "--no-dashboard", "--memory-limit", "0", "--death-timeout", "600"]
+        folder = ["--local-directory", tempfile.gettempdir()]
+        paths = [str(HERE), str(HERE.parent), os.environ.get("PYTHONPATH", "")]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
+        silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        self.processes.append(subprocess.Popen([*command, *options, *folder], env=environment, **silent))
 
     def kill(self, which):
         """Kill a worker without warning."""
@@ -36,7 +41,8 @@ class Workers:
         process.wait()
 
     def refill(self, n_workers):
-        """Start workers until there are that many, and wait for them."""
+        """Start workers until there are that many, and wait for them; one may have left by itself on a busy machine."""
+        self.processes = [process for process in self.processes if process.poll() is None]
         while len(self.processes) < n_workers:
             self.start()
         self.client.wait_for_workers(n_workers)

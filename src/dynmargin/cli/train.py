@@ -3,6 +3,7 @@
 for example:
   dynmargin train a9a.xz a9a.npz --epsilon 0.001
   dynmargin train a9a.xz a9a.npz --until-settled 99.9%
+  dynmargin train 'parts-*.svm.zst' model.npz --workers 4
 
 -c, -B, -wLABEL, -v, -C and -q mean what they mean in LIBLINEAR; -s is accepted where the problem is ours.
 exit codes: 0 what was asked for is proven, 1 it is not (the model is still written), 3 failed
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..algorithms.registry import ALGORITHMS, NAMES, find
-from . import documents, liblinear, options, search
+from . import cluster, documents, liblinear, options, search
 from .options import DATA_HELP, DONE, NOT_PROVEN, finite, notice, positive, several, share
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--until-settled", type=share, metavar="SHARE", help=f"{until}, as in 99.9%%")
     add("-v", "--validate", type=several, metavar="K", help="cross-validate with K folds; no model is written")
     search.add_arguments(parser)
+    cluster.add_arguments(parser)
     add("--checkpoint", metavar="FILE", help="keep snapshots there, and continue from them if the file exists")
     every = "seconds between two snapshots (default 60); they take at most 2 %% of the time"
     add("--checkpoint-every", type=positive, default=60.0, metavar="SECONDS", help=every)
@@ -108,6 +110,8 @@ def train(arguments: argparse.Namespace) -> int:
     if arguments.multi_class == "joint" and not NAMES[arguments.algorithm][0].joint:
         able = [name for name, (algorithm, _) in NAMES.items() if algorithm.joint]
         raise ValueError(f"--multi-class joint needs one of {', '.join(able)}, not {arguments.algorithm}")
+    if cluster.is_asked(arguments):
+        cluster.require_possible(arguments)
     if arguments.until_settled is not None:
         require_settling(arguments)
     if arguments.search_C:
@@ -121,6 +125,8 @@ def train(arguments: argparse.Namespace) -> int:
     arguments.model = arguments.model or default_model(arguments.data)
     documents.require_separate(arguments, arguments.model, "MODEL")
     require_writable(arguments.model)
+    if cluster.is_asked(arguments):
+        return cluster.train(arguments, class_weights)
     require_other_file(arguments.model, arguments.data, arguments.weights)
     training = Training(arguments)
     return training.search() if arguments.search_C else training.fit()

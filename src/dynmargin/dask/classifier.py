@@ -9,22 +9,26 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils import compute_class_weight
 from sklearn.utils.validation import check_is_fitted
 
+from .._core import MOST_HESSIAN_COLUMNS
 from ..classifiers.base import MarginClassifier, Proven, validated, warn_caller
 from ..classifiers.front_door import Chosen, MaxMarginClassifier
 from ..classifiers.parameters import Cost, Intercept, parameter
 from ..classifiers.watch import Watch, visible_checks
 from ..problem.problems import BinaryProblem, Weights
+from ..shards.cost import alone_is_faster
 from ..shards.fit import Data, ShardedFit, fit, survey
 from .cluster import Cluster, client_of
 from .lazily import Labels, Scores, SettledRows, feature_names, lazily
 from .parts import partitions
 from .verification import ClusterCertificate
 
-LOCAL = ("classes_", "coef_", "intercept_", "n_features_in_", "feature_names_in_", "n_updates_", "n_iter_", "history_")
-LOCAL += ("stop_reason_", "algorithm_", "support_", "dual_coef_")
+# What both kinds of classifier have after a fit.
+LOCAL = (
+    *("classes_", "coef_", "intercept_", "n_features_in_", "feature_names_in_", "n_updates_", "n_iter_", "history_"),
+    *("stop_reason_", "algorithm_", "support_", "dual_coef_"),
+)
 
 
 class DaskMaxMarginClassifier(Proven, Chosen, Cost, Intercept, MarginClassifier):
@@ -48,7 +52,8 @@ class DaskMaxMarginClassifier(Proven, Chosen, Cost, Intercept, MarginClassifier)
     Attributes
     ----------
     algorithm_ : str
-        How it was trained, and in how many rounds: a round asks every partition for its sums once.
+        How it was trained, and in how many rounds: a round asks every partition for its sums once. It also says so
+        where one machine would probably have been faster.
     certificate_ : ClusterCertificate
         What is proven about the model; with more than two classes the one with the largest gap.
     certificates_ : list of ClusterCertificate
@@ -125,9 +130,13 @@ class DaskMaxMarginClassifier(Proven, Chosen, Cost, Intercept, MarginClassifier)
                 labels = [str(label) for label in data.classes] if len(problems) > 1 else []
                 with visible_checks(self.verbose, request.epsilon, labels) as watch.bar:
                     fitted = fit(data, problems, request, lambda train: watch.around(around(train)))
+            exact = data.n_features <= MOST_HESSIAN_COLUMNS
+            alone = alone_is_faster(data.nonzeros, max(1, cluster.n_workers), exact=exact)
         finally:
             cluster.release()
         self._publish_sharded(data, fitted)
+        if alone:
+            self.algorithm_ += "; where the rows fit one machine, MaxMarginClassifier is faster"
         if watch is not None:
             watch.finish()
         return self

@@ -42,9 +42,7 @@ def client_of(client: Any) -> distributed.Client:
     try:
         return distributed.get_client()
     except ValueError:
-        raise ValueError(
-            "there is no Dask client; start one with distributed.Client(...), or pass client="
-        ) from None
+        raise ValueError("there is no Dask client; start one with distributed.Client(...), or pass client=") from None
 
 
 class Cluster:
@@ -74,7 +72,8 @@ class Cluster:
         """Return the sum over all shards; groups of them are merged on the workers, by the tree that is always used."""
         futures = self._submit(function, arguments)
         if len(futures) <= FAN_IN:
-            return tree_sum(self._gather(futures))
+            parts: list[S] = self._gather(futures)
+            return tree_sum(parts)
         name, numbers = f"{self.name}-merge-{next(self.calls)}", itertools.count()
 
         def join(group: Sequence[Any]) -> Any:
@@ -91,6 +90,11 @@ class Cluster:
                 function, shard, value, *arguments, key=f"{self.name}-fold-{call}-{i}", pure=False, priority=-1
             )
         return lambda: self._gather([value])[0]
+
+    @property
+    def n_workers(self) -> int:
+        """How many workers there are."""
+        return len(self.client.scheduler_info(n_workers=-1)["workers"])
 
     def release(self) -> None:
         """Let the workers have their memory back."""

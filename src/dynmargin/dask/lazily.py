@@ -24,6 +24,7 @@ class Scores:
     intercept: NDArray[np.float64]
 
     def __call__(self, X: Any) -> NDArray[Any]:
+        """Score the rows of a block."""
         rows = as_rows(X)
         if rows.shape[1] != self.coef.shape[1]:
             raise ValueError(f"X has {rows.shape[1]} features, but the classifier was fitted with {self.coef.shape[1]}")
@@ -38,6 +39,7 @@ class Labels:
     classes: NDArray[Any]
 
     def __call__(self, X: Any) -> NDArray[Any]:
+        """Predict the rows of a block."""
         return labels_of(self.scores(X), self.classes)
 
 
@@ -48,6 +50,7 @@ class SettledRows:
     known: Settled
 
     def __call__(self, X: Any) -> NDArray[Any]:
+        """Judge the rows of a block."""
         return self.known.of(as_rows(X))
 
 

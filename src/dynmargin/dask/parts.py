@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..problem.matrix import require_sound
+from ..problem.matrix import as_floats, require_sound
 from ..shards.shard import Shard
 
 
@@ -30,8 +30,8 @@ def partitions(X: Any, y: Any, sample_weight: Any = None) -> list[Part]:
     rows = rows_of(X)
     lengths = X.chunks[0] if hasattr(X, "chunks") else None
     labels = column_of(y, len(rows), lengths, "y")
-    weights = [None] * len(rows) if sample_weight is None else column_of(
-        sample_weight, len(rows), lengths, "sample_weight"
+    weights = (
+        [None] * len(rows) if sample_weight is None else column_of(sample_weight, len(rows), lengths, "sample_weight")
     )
     return [Part(*part) for part in zip(rows, labels, weights, strict=True)]
 
@@ -49,8 +49,8 @@ def rows_of(X: Any) -> list[Any]:
     if hasattr(X, "to_delayed"):
         return list(X.to_delayed())
     raise TypeError(
-        f"X is a {type(X).__name__}; it must be a Dask array, a Dask data frame or a list of delayed parts. For data in "
-        "memory there is MaxMarginClassifier"
+        f"X is a {type(X).__name__}; it must be a Dask array, a Dask data frame or a list of delayed parts. For data "
+        "in memory there is MaxMarginClassifier"
     )
 
 
@@ -95,9 +95,25 @@ def as_shard(number: int, X: Any, y: Any, sample_weight: Any) -> Shard:
         rows = as_rows(X)
         if rows.shape[0] != len(labels):
             raise ValueError(f"there are {rows.shape[0]} rows and {len(labels)} labels")
-        return Shard(rows, labels, _as_weights(sample_weight, len(labels)))
+        weights = _as_weights(sample_weight, len(labels))
+        try:
+            return Shard(rows, labels, weights)
+        except ValueError:  # it has met a row of infinite length
+            require_finite(rows)
+            raise
     except ValueError as error:
         raise ValueError(f"partition {number}: {error}") from error
+
+
+def require_finite(rows: Any) -> None:
+    """Refuse NaN and infinities, naming the first row of a partition that has one."""
+    rows = rows.tocsr() if hasattr(rows, "tocsr") else as_floats(rows)
+    values = rows.data if hasattr(rows, "indptr") else rows.ravel()
+    wrong = np.flatnonzero(~np.isfinite(values))
+    if len(wrong):
+        starts = rows.indptr if hasattr(rows, "indptr") else np.arange(len(rows) + 1) * rows.shape[1]
+        row = int(np.searchsorted(starts, wrong[0], side="right"))
+        raise ValueError(f"row {row} has the value {values[wrong[0]]}; all values must be finite")
 
 
 def as_rows(X: Any) -> Any:

@@ -58,9 +58,7 @@ def verify(
     """
     shards = Cluster(client_of(client), partitions(X, y, sample_weight))
     try:
-        return verify_shards(
-            certificate, shards, C=C, classes=classes, loss=loss, intercept_scaling=intercept_scaling
-        )
+        return verify_shards(certificate, shards, C=C, classes=classes, loss=loss, intercept_scaling=intercept_scaling)
     finally:
         shards.release()
 

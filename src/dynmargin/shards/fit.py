@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,9 @@ from .point import Point, zeros
 from .problem import ShardedProblem
 from .shard import Shard, Survey
 
+if TYPE_CHECKING:
+    from ..problem.packed import PackedProblem
+
 
 @dataclass(frozen=True)
 class Data:
@@ -42,8 +45,8 @@ class Data:
         The labels, in order.
     weights : array of float64
         What the rows of each class weigh together.
-    nbytes : int
-        The size of all packed rows.
+    nonzeros : int
+        How many values are not zero.
     """
 
     shards: Executor
@@ -51,7 +54,7 @@ class Data:
     n_features: int
     classes: NDArray[Any]
     weights: Vector
-    nbytes: int
+    nonzeros: int
 
 
 def survey(shards: Executor) -> Data:
@@ -73,11 +76,9 @@ def survey(shards: Executor) -> Data:
         weights[places] += part.weights
         rows[places] += part.rows
     for label in classes[weights == 0]:
-        raise ValueError(
-            f"all rows of class {label_text(label)} have weight zero; drop the class, or give it weight"
-        )
-    nbytes = sum(part.nbytes for part in parts)
-    return Data(shards, [part.n_rows for part in parts], columns.pop(), classes, weights, nbytes)
+        raise ValueError(f"all rows of class {label_text(label)} have weight zero; drop the class, or give it weight")
+    nonzeros = sum(part.nonzeros for part in parts)
+    return Data(shards, [part.n_rows for part in parts], columns.pop(), classes, weights, nonzeros)
 
 
 class ShardedRun(Run):
@@ -109,7 +110,9 @@ class Runs:
 
     def train(self, problem: ShardedProblem, request: Request) -> Result:
         """Train on one problem."""
-        run = ShardedRun(problem, ShardedNewton(problem, request.seed), request, Refinement.none())
+        run = ShardedRun(
+            cast("PackedProblem", problem), ShardedNewton(problem, request.seed), request, Refinement.none()
+        )
         result = complete(run)
         self.sides[problem.index] = run.sides
         how = "exact" if run.trainer.exact else "by conjugate gradients"

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from .. import _core
 from ..algorithms.newton import CLOSE_ENOUGH, LARGEST_STIFFNESS, MOST_SOFT_STEPS, SOFT, STIFF
 from ..training.request import LARGEST_COUNT
-from .path import DAMAGED, Path, Vector
 from .gradients import approximate_direction
+from .path import DAMAGED, Path, Vector
 from .point import Point, zeros
 from .problem import ShardedProblem
 from .start import start_on_sample, start_on_shards

@@ -50,6 +50,7 @@ class Point:
         # Where there is no Hessian to keep up to date, scores of the weights cost no more than those of a direction.
         if path.steps and not (self.problem.shards.keeps and hessian):
             path = Path(path.end, path.price)
+        path = path.with_hessian() if hessian else path
         sums: PointSums = self.problem.shards.sum(Shard.point, self.problem.problem, path, hessian)
         self.path, self.sums, self.w = path, sums, path.end
         self.rounds += 1

@@ -107,7 +107,7 @@ class ShardedProblem:
     def _by_shard(self, places: Integers) -> list[tuple[Integers, slice]]:
         """Return for each shard which of its rows are meant, and where they are in the list."""
         offsets = np.append(0, np.cumsum(self.lengths)).astype(np.int64)
-        if len(places) and not (0 <= places[0] and places[-1] < offsets[-1] and (np.diff(places) > 0).all()):
+        if len(places) and not (places[0] >= 0 and places[-1] < offsets[-1] and (np.diff(places) > 0).all()):
             raise ValueError("the rows of counts must increase, and belong to the data")
         cuts = np.searchsorted(places, offsets).tolist()
         return [
@@ -115,9 +115,7 @@ class ShardedProblem:
             for begin, end, first in zip(cuts[:-1], cuts[1:], offsets[:-1], strict=True)
         ]
 
-    def prove(
-        self, _: Any, w: Vector, b: float, places: Integers, counts: Integers, confirming: bool
-    ) -> Proof:
+    def prove(self, _: Any, w: Vector, b: float, places: Integers, counts: Integers, confirming: bool) -> Proof:
         """Prove what weights and counts are worth, as the core's problems do; the counts go to where the rows are."""
         parts = [(rows, counts[cut]) for rows, cut in self._by_shard(places)]
 

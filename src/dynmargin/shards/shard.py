@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from ..data.dataset import Csr
 from ..problem.matrix import as_matrix
 from ..problem.problems import BinaryProblem, Weights, distinct, first_foreign
 from ..training.request import LARGEST_COUNT
@@ -33,8 +34,8 @@ class Survey(NamedTuple):
         How many rows each class has, and what they weigh.
     weighted : bool
         Whether rows have weights.
-    nbytes : int
-        The size of the packed rows.
+    nonzeros : int
+        How many values are not zero.
     """
 
     n_rows: int
@@ -43,7 +44,7 @@ class Survey(NamedTuple):
     rows: Vector
     weights: Vector
     weighted: bool
-    nbytes: int
+    nonzeros: int
 
 
 class CountedShard(NamedTuple):
@@ -111,9 +112,13 @@ class Shard:
         classes = distinct(self.y) if len(self.y) else self.y
         places = np.searchsorted(classes, self.y)
         rows = np.bincount(places, minlength=len(classes)).astype(np.float64)
-        weighed = rows if self.sample_weight is None else np.bincount(places, self.sample_weight, len(classes))
+        weighed = (
+            rows
+            if self.sample_weight is None
+            else np.bincount(places, self.sample_weight, len(classes)).astype(np.float64)
+        )
         weighted = self.sample_weight is not None
-        return Survey(len(self.y), self.n_features, classes, rows, weighed, weighted, int(self.rows.nbytes))
+        return Survey(len(self.y), self.n_features, classes, rows, weighed, weighted, self.rows.n_nonzeros)
 
     def of(self, problem: BinaryProblem) -> "ProblemOnShard":
         """Return what it knows about a problem."""
@@ -219,6 +224,8 @@ class ProblemOnShard:
         if self.newton is None or self.name != path.name or self.steps > len(path.steps):
             self.name = ""  # an interruption leaves no half-way point behind
             self.newton = _core.Newton(self.shard.rows, self.core, self.members, self.packed(path.start), path.price)
+            if path.summed:
+                self.newton.active_sum()
             self.name, self.steps, self.direction = path.name, 0, None
         for step in path.steps[self.steps :]:
             self.name = ""
@@ -228,6 +235,8 @@ class ProblemOnShard:
             if self.direction is None:
                 raise ValueError("the first step of a path needs a direction")
             self.newton.go(1.0, self.direction, step.length)
+            if step.summed:
+                self.newton.active_sum()
             self.steps, self.name = self.steps + 1, path.name
         return self.newton
 
@@ -236,7 +245,7 @@ class ProblemOnShard:
         with self.lock:
             newton = self.at(path)
             pull = self.spread(newton.w() - newton.gradient())
-            upper = self._triangle(newton.active_sum()) if hessian else None
+            upper = self._triangle(newton.active_sum()) if hessian else None  # the path says so too
             return PointSums(pull, newton.loss, newton.total, newton.n_active, upper)
 
     def _triangle(self, upper: Vector) -> Vector:
@@ -270,8 +279,9 @@ class ProblemOnShard:
         """Return weights by dual coordinate descent on these rows alone, slacks `n_shards` times as expensive."""
         if len(self.members) == 0:
             return np.zeros(self.shard.n_features + 1)
-        prices = {"C_positive": n_shards * problem.C_positive, "C_negative": n_shards * problem.C_negative}
-        core = replace(problem, **prices).to_core(self.sides, self.shard.sample_weight)
+        C_positive, C_negative = n_shards * problem.C_positive, n_shards * problem.C_negative
+        as_if = replace(problem, C_positive=C_positive, C_negative=C_negative)
+        core = as_if.to_core(self.sides, self.shard.sample_weight)
         key = int(np.random.default_rng(seed).integers(2**63))
         step, schedule = _core.CoordinateDescent(), _core.GainSchedule()
         trainer = _core.DualTrainer(self.shard.rows, core, step, schedule, 0.01, 0.0, True, key)
@@ -300,20 +310,6 @@ class ProblemOnShard:
         return Evidence.of(reals, whole, self.spread(np.append(a, 0.0))[:-1] if by_columns else a)
 
 
-class CsrArrays(NamedTuple):
-    """The arrays of a CSR matrix, as `as_matrix` takes them."""
-
-    data: NDArray[Any]
-    indices: NDArray[Any]
-    indptr: NDArray[Any]
-    shape: tuple[int, int]
-    format: str = "csr"
-
-    def tocsr(self) -> "CsrArrays":
-        """Return itself."""
-        return self
-
-
 def _unpickled(
     values: NDArray[Any],
     columns: NDArray[Any],
@@ -322,4 +318,4 @@ def _unpickled(
     y: NDArray[Any],
     sample_weight: Weights | None,
 ) -> Shard:
-    return Shard(CsrArrays(values, columns, starts, (len(starts) - 1, n_columns)), y, sample_weight)
+    return Shard(Csr(values, columns, starts, (len(starts) - 1, n_columns)), y, sample_weight)

@@ -6,12 +6,13 @@ import numpy as np
 
 from .. import _core
 from ..algorithms.newton import SUBSET_STEPS
+from ..data.dataset import Csr
 from ..problem.matrix import as_matrix
 from ..problem.problems import BinaryProblem
 from .path import Vector
 from .point import zeros
 from .problem import ShardedProblem
-from .shard import CsrArrays, Shard
+from .shard import Shard
 from .sums import tree_sum
 
 LARGEST_SHARE = 0.25  # of all rows
@@ -20,12 +21,14 @@ LARGEST_SHARE = 0.25  # of all rows
 # 1 % from a sample of 17, of 41 and of 65 rows per coordinate, and from zero: Adult 6 to 9, -, 4 and 6; Web 11, 9, -
 # and 8.)
 FEWEST_ROWS, MOST_ROWS = 50, 500
+MOST_ENTRIES = 5e6  # non-zeros of the sample: 60 MB that are sent to one process
 
 
 def start_on_sample(problem: ShardedProblem, price: float, seed: int) -> Vector:
     """Return the solution on a sample where there are many more rows than columns, else zero."""
     w = zeros(problem)
-    size = min(int(LARGEST_SHARE * problem.n_rows), MOST_ROWS * len(w))
+    affordable = MOST_ENTRIES / max(1, problem.nonzeros)
+    size = min(int(min(LARGEST_SHARE, affordable) * problem.n_rows), MOST_ROWS * len(w))
     if size < FEWEST_ROWS * len(w):
         return w
     n_shards = len(problem.lengths)
@@ -35,7 +38,7 @@ def start_on_sample(problem: ShardedProblem, price: float, seed: int) -> Vector:
     before = np.cumsum([0, *(part[-1] for part in starts)])
     indptr = np.concatenate([[0], *(part[1:] + first for part, first in zip(starts, before, strict=False))])
     shape = (len(indptr) - 1, problem.n_features)
-    rows = _core.pack(as_matrix(CsrArrays(np.concatenate(values), np.concatenate(columns), indptr, shape)))
+    rows = _core.pack(as_matrix(Csr(np.concatenate(values), np.concatenate(columns), indptr, shape)))
     core = problem.problem.to_core(np.concatenate(sides), np.concatenate(weights))
     members = np.arange(rows.n_rows, dtype=np.uint32)
     packed = np.zeros(rows.n_columns + 1)

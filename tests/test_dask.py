@@ -1,0 +1,246 @@
+"""DaskMaxMarginClassifier on a real cluster: three workers, each a process of its own, that can be killed."""
+
+import logging
+import signal
+import threading
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from cluster.data import delayed_parts, together
+from cluster.workers import Workers
+from sklearn.base import clone
+
+from dynmargin import CheckCallback, MaxMarginClassifier, load
+from dynmargin.certificate.certificate import Certificate
+from dynmargin.cli.main import main
+from dynmargin.dask import ClusterError, DaskMaxMarginClassifier, verify
+from dynmargin.dask import cluster as cluster_module
+from dynmargin.data.dataset import Dataset
+from dynmargin.data.formats import write_dataset
+
+N_WORKERS = 3
+
+
+@pytest.fixture(scope="module")
+def workers():
+    found = Workers(N_WORKERS)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def client(workers):
+    workers.refill(N_WORKERS)
+    return workers.client
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return together(4, 500)
+
+
+def fitted(X, y, client, sample_weight=None, **parameters):
+    options = {"epsilon": 1e-3, "random_state": 0, "client": client, **parameters}
+    return DaskMaxMarginClassifier(**options).fit(X, y, sample_weight)
+
+
+def same(first, second):
+    """Whether two certificates are the same bit for bit."""
+    bounds = (first.margin, first.upper_bound) == (second.margin, second.upper_bound)
+    return bounds and first.witness_digest == second.witness_digest and first.data_digest == second.data_digest
+
+
+def test_arrays_frames_and_delayed_parts_give_the_same(client, rows):
+    X, y = rows
+    dX, dy = da.from_array(X, chunks=(500, 6)), da.from_array(y, chunks=700)
+    frame = dd.from_pandas(pd.DataFrame(X, columns=[f"x{j}" for j in range(12)]), npartitions=4)
+    labels = dd.from_pandas(pd.Series(y), npartitions=4)
+    inputs = [(dX, dy), (dX, y), delayed_parts(4, 500), (frame, labels)]
+    found = [fitted(*data, client) for data in inputs]
+    assert all(same(one.certificate_, found[0].certificate_) for one in found)
+    certificate = found[0].certificate_
+    assert certificate.achieved
+    assert certificate.verify(X, y)
+    assert certificate.verify(dX, dy, client=client)
+    assert certificate.verify(dX, dy, C=2.0).verdict == "other problem"
+    assert verify(certificate.to_local(), dX, dy).verdict == "proven"
+    assert found[3].feature_names_in_[0] == "x0"
+
+
+def test_the_model_is_that_of_one_machine(client, rows):
+    X, y = rows
+    dX, dy = da.from_array(X, chunks=(500, -1)), da.from_array(y, chunks=500)
+    classifier = fitted(dX, dy, client, epsilon=1e-9)
+    local = classifier.to_local()
+    assert isinstance(local, MaxMarginClassifier)
+    assert type(local.certificate_) is Certificate
+    assert (classifier.predict(dX).compute() == local.predict(X)).all()
+    assert classifier.decision_function(dX).compute() == pytest.approx(local.decision_function(X))
+    assert (classifier.settled(dX).compute() == local.settled(X)).all()
+    assert (np.concatenate(dask.compute(*classifier.predict(delayed_parts(4, 500)[0]))) == local.predict(X)).all()
+    assert (classifier.predict(X) == local.predict(X)).all()
+    assert classifier.dual_coef_[0] @ X[classifier.support_] == pytest.approx(classifier.coef_[0], rel=1e-2, abs=1e-3)
+    one = MaxMarginClassifier(1e-3).fit(X, y).certificate_
+    assert one.margin <= classifier.certificate_.upper_bound
+    assert classifier.certificate_.margin <= one.upper_bound
+    assert clone(classifier).client is client
+    assert "MaxMarginClassifier is faster" in classifier.algorithm_  # on 2,000 rows
+
+
+def test_sparse_blocks_weights_and_several_classes(client):
+    X, y = together(4, 300, sparse=True, n_classes=3)
+    weight = np.random.default_rng(0).exponential(size=len(y)) * (np.arange(len(y)) % 10 > 0)
+    parts, labels = delayed_parts(4, 300, sparse=True, n_classes=3)
+    weights = [dask.delayed(part) for part in np.split(weight, 4)]
+    classifier = fitted(parts, labels, client, weights, class_weight="balanced")
+    assert len(classifier.certificates_) == 3
+    assert all(certificate.achieved and certificate.verify(X, y, weight) for certificate in classifier.certificates_)
+    blocks = da.concatenate([da.from_delayed(part, (300, 12), meta=sp.csr_matrix((0, 0))) for part in parts])
+    assert same(fitted(blocks, y, client, weight, class_weight="balanced").certificate_, classifier.certificate_)
+    assert classifier.decision_function(blocks).compute().shape == (1200, 3)
+
+
+def test_the_number_of_workers_does_not_matter(workers, client, rows):
+    data = delayed_parts(9, 200)  # more than are merged at once
+    expected = fitted(*data, client)
+    workers.kill(0)
+    workers.kill(0)
+    alone = fitted(*data, client)
+    assert same(alone.certificate_, expected.certificate_)
+    assert [check[1:] for check in alone.history_] == [check[1:] for check in expected.history_]
+
+
+@pytest.mark.parametrize("moment", [0, 1, 3])
+def test_a_worker_that_is_killed_costs_time_and_nothing_else(workers, client, moment):
+    data = delayed_parts(6, 400)
+    expected = fitted(*data, client, epsilon=1e-6)
+    checks = []
+
+    def kill(check):
+        if len(checks) == moment:
+            workers.kill(0)
+        checks.append(check)
+
+    classifier = DaskMaxMarginClassifier(1e-6, random_state=0, client=client).set_callbacks(CheckCallback(kill))
+    assert same(classifier.fit(*data).certificate_, expected.certificate_)
+    assert classifier.certificate_.verify(*together(6, 400))
+    assert len(workers.processes) == N_WORKERS - (len(checks) > moment)
+
+
+def test_rows_that_are_gone_for_good_are_an_error(workers, client, rows):
+    X, y = rows
+    parts = client.scatter(np.split(X, 4), broadcast=False)
+    labels = client.scatter(np.split(y, 4), broadcast=False)
+
+    def kill(check):
+        while workers.processes:
+            workers.kill(0)
+        workers.start()
+
+    classifier = DaskMaxMarginClassifier(1e-9, client=client).set_callbacks(CheckCallback(kill))
+    with pytest.raises(ClusterError, match="nothing is published"):
+        classifier.fit(parts, labels)
+    assert not hasattr(classifier, "certificate_")
+
+
+def test_a_slow_worker_is_named(workers, client, caplog, monkeypatch):
+    monkeypatch.setattr(cluster_module, "SLOW_SECONDS", 0.2)
+    X, y = delayed_parts(3, 100)
+    slow = workers.processes[0]
+
+    def stop(check):
+        if not timer.is_alive() and not timer.finished.is_set():
+            slow.send_signal(signal.SIGSTOP)
+            timer.start()
+
+    timer = threading.Timer(1.0, lambda: slow.send_signal(signal.SIGCONT))
+    with caplog.at_level(logging.WARNING, "dynmargin"):
+        classifier = DaskMaxMarginClassifier(1e-6, random_state=0, client=client).set_callbacks(CheckCallback(stop))
+        classifier.fit(X, y)
+    timer.join()
+    assert any("waiting for tcp://" in record.message for record in caplog.records)
+    assert classifier.certificate_.achieved
+
+
+def test_limits_and_ctrl_c_leave_a_model_and_its_certificate(client, rows):
+    X, y = rows
+    dX, dy = da.from_array(X, chunks=(500, -1)), da.from_array(y, chunks=500)
+    with pytest.warns(match="max_time"):
+        short = fitted(dX, dy, client, epsilon=1e-12, max_time=1e-6)
+    assert short.stop_reason_ == "max_time"
+    assert short.certificate_.verify(X, y)
+
+    pressed = []
+
+    def press(check):
+        if not pressed:
+            pressed.append(check)
+            raise KeyboardInterrupt
+
+    with pytest.warns(match="interrupted"):
+        cut = DaskMaxMarginClassifier(1e-12, client=client).set_callbacks(CheckCallback(press)).fit(dX, dy)
+    assert cut.stop_reason_ == "interrupted"
+    assert cut.certificate_.verify(X, y)
+    ended = DaskMaxMarginClassifier(1e-12, client=client).set_callbacks(CheckCallback(lambda check: True)).fit(dX, dy)
+    assert ended.stop_reason_ == "callback"
+
+
+def test_a_fit_continues_from_its_checkpoint(client, rows, tmp_path):
+    data = delayed_parts(4, 500)
+    expected = fitted(*data, client, epsilon=1e-9)
+    path = tmp_path / "fit.checkpoint"
+    seen = []
+    first = DaskMaxMarginClassifier(1e-9, random_state=0, client=client, checkpoint=path, checkpoint_every=1e-9)
+    first.set_callbacks(CheckCallback(lambda check: seen.append(check) or len(seen) == 2)).fit(*data)
+    assert first.stop_reason_ == "callback"
+    for _ in range(2):  # the second time it is complete
+        again = fitted(*data, client, epsilon=1e-9, checkpoint=path, checkpoint_every=1e-9)
+        assert same(again.certificate_, expected.certificate_)
+        assert len(again.support_) == len(expected.support_)
+    with pytest.raises(ValueError, match="other data"):
+        fitted(*delayed_parts(3, 500), client, epsilon=1e-9, checkpoint=path)
+
+
+def test_scaled_features_are_trained_on_like_any_others(client, rows):
+    X, y = rows
+    dX, dy = da.from_array(X * 1000, chunks=(500, -1)), da.from_array(y, chunks=500)
+    scaled = dX / abs(dX).max(axis=0)
+    assert fitted(scaled, dy, client).certificate_.verify(scaled.compute(), y)
+
+
+def test_what_cannot_be_trained_on_is_refused_in_words(client, rows):
+    X, y = rows
+    dX, dy = da.from_array(X, chunks=(500, -1)), da.from_array(y, chunks=500)
+    wrong = [
+        ((X, y), TypeError, "MaxMarginClassifier"),
+        ((dX, dy[:-1]), ValueError, "2000 rows, but y has 1999"),
+        ((dX, np.ones(2000)), ValueError, "1 class only"),
+        ((da.where(dX > 3, np.nan, dX), dy), ValueError, r"partition \d: row \d+ has the value nan"),
+        ((delayed_parts(2, 10)[0], delayed_parts(3, 10)[1]), ValueError, "2 partitions, but y has 3"),
+    ]
+    for data, kind, message in wrong:
+        with pytest.raises(kind, match=message):
+            fitted(*data, client)
+    with pytest.raises(ValueError, match="finite C"):
+        fitted(dX, dy, client, C=np.inf)
+
+
+def test_the_command_trains_over_files(workers, client, rows, tmp_path, capsys):
+    X, y = rows
+    X = np.where(np.abs(X) > 1, X, 0).astype(np.float32)
+    for i, (part, labels) in enumerate(zip(np.split(X, 4), np.split(y, 4), strict=True)):
+        write_dataset(Dataset(part, labels), str(tmp_path / f"part-{i}.svm"))
+    everything, model = tmp_path / "all.svm", tmp_path / "model.npz"
+    write_dataset(Dataset(X, y), str(everything))
+    address = workers.scheduler.scheduler_address
+    assert main(["train", str(tmp_path / "part-*.svm"), str(model), "--scheduler", address, "-w1", "2"]) == 0
+    assert "rounds over 4 shards" in capsys.readouterr().out
+    assert main(["verify", str(model), str(everything)]) == 0
+    assert load(model).certificates[0].problem.C_positive == 2
+    assert main(["train", str(tmp_path / "none-*"), str(model), "--scheduler", address]) == 3
+    assert main(["train", str(everything), str(model), "--workers", "2", "--algorithm", "pdm"]) == 3
