@@ -57,6 +57,8 @@ BY_NAME = {
     "dynmargin.algorithms.registry",
     "dynmargin.comparison.compare",
     "dynmargin.cli.parser",
+    "dynmargin.model.linear_model",  # from a file
+    "dynmargin.classifiers.restored",  # to its classifier
 }
 
 

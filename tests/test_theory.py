@@ -1,5 +1,6 @@
 """The paper's bounds, against the inequalities they come from and against runs."""
 
+import inspect
 import math
 
 import numpy as np
@@ -8,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from reference.patterns import extended_patterns
 
-from dynmargin import PDMClassifier, PFMClassifier
+from dynmargin import PDMClassifier, PFMClassifier, theory
 from dynmargin.theory import (
     after_run_accuracy,
     alma_update_bound,
@@ -110,3 +111,23 @@ def test_the_after_run_estimate_is_the_gap(breast_cancer):
     t = certificate.counts.sum()
     estimate = after_run_accuracy(certificate.directional_margin, certificate.upper_bound * t, t)
     assert certificate.gap <= estimate < 0.05
+
+
+@pytest.mark.parametrize("name", theory.__all__)
+def test_arrays_are_taken_element_by_element(name):
+    function = getattr(theory, name)
+    arguments = {
+        **{"R": 10.0, "gamma_d": 1.0, "epsilon": 0.25, "delta": 0.5, "C": 2.0, "eta": 2.0, "updates": 50, "b": 2.0},
+        **{"alpha": 0.5, "gamma_bound": 1.0, "margin": 0.5, "norm": 60.0, "bias": 3.0, "directional_margin": 0.4},
+        **{"rho": 2.0, "rows": 9, "norm2": 90.0, "product": -1.0, "pattern_norm2": 3.0, "N": 4.0, "alpha_N": 1.0},
+        **{"K": 100.0, "growth": "norm"},
+    }
+    known = {one: arguments[one] for one in inspect.signature(function).parameters}
+    first = next(iter(known))
+    values = known[first] * np.array([[1.0], [1.25], [1.5]])
+    expected = [[function(**{**known, first: value.item()}) for value in row] for row in values]
+    found = function(**{**known, first: values})
+    assert found.dtype == np.float64
+    assert found.tolist() == expected
+    assert type(function(**known)) is float
+    assert np.array_equal(function(values.tolist(), *list(known.values())[1:]), found)

@@ -4,6 +4,7 @@ import os
 from abc import abstractmethod
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from ..data.archives import contents, name_of
 from ..data.dataset import DataError
 from ..problem.matrix import as_floats, for_products, require_sound
 from ..problem.problems import as_labels
-from ..problem.statement import counted
+from ..problem.statement import counted, labels_text
 from ..training.result import Check
 from .model_file import ModelFileError, parse, write
 from .scaling import Scaling
@@ -132,7 +133,7 @@ class Predictor:
         return settled.bounds(rows)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LinearModel(Predictor):
     """What `dynmargin.load` returns: it predicts and it can be verified, without scikit-learn.
 
@@ -184,6 +185,13 @@ class LinearModel(Predictor):
     scaling: Scaling | None = None
     history: tuple[Check, ...] = ()
 
+    def __repr__(self) -> str:
+        what = f"classes {labels_text(self.classes)}; {counted(self.n_features, 'feature')}"
+        scaled = "" if self.scaling is None else f", scaled ({self.scaling.kind})"
+        worst = self.certificate
+        proven = "without a certificate" if worst is None else str(worst)
+        return f"<LinearModel: {what}{scaled}; {proven}>"
+
     @property
     def n_features(self) -> int:
         """The number of features."""
@@ -210,6 +218,28 @@ class LinearModel(Predictor):
                 "the weights or classes are not those of the certificate, so nothing is known of the optimum"
             )
         return Settled(self.certificates, self.coef, self.intercept)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy: the share of rows whose label is predicted, as scikit-learn's classifiers do.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features)
+            Any rows.
+        y : array of shape (n_samples,)
+            Their labels.
+        sample_weight : array of shape (n_samples,), optional
+            How much each row counts.
+
+        Returns
+        -------
+        float
+            Between 0 and 1.
+        """
+        labels, found = np.ravel(y), self.predict(X)
+        if len(labels) != len(found):
+            raise ValueError(f"there are {counted(len(found), 'row')} and {counted(len(labels), 'label')}")
+        return float(np.average(found == labels, weights=sample_weight))
 
     def labels(self, scores: NDArray[np.float64]) -> NDArray[Any]:
         """Turn scores into labels.
@@ -315,6 +345,32 @@ class LinearModel(Predictor):
         same = labels == (classes[1:] if len(self.coef) == 1 else classes)
         same &= all(list(certificate.problem.classes) == classes for certificate in self.certificates)
         return same and np.array_equal(weights, self.coef) and np.array_equal(intercept, self.intercept)
+
+    def to_estimator(self) -> Any:
+        """Return a fitted classifier of the kind that the model was saved from; it needs scikit-learn.
+
+        It has the parameters that a file can hold, and predicts, scores, verifies and can be fitted again. What only
+        the run itself knew (``n_iter_``, ``n_updates_``, ``dual_coef_``) is missing, and ``history_`` is empty.
+
+        Returns
+        -------
+        classifier, or sklearn.pipeline.Pipeline
+            For a model of ``dynmargin train`` the estimator of its algorithm. A model that scales becomes a pipeline of
+            a scaler and the classifier.
+
+        Examples
+        --------
+        >>> import tempfile, dynmargin
+        >>> X, y = [[0.0, 1.0], [1.0, 0.0]], ["left", "right"]
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     dynmargin.PDMClassifier(C=2.0).fit(X, y).save(f"{folder}/model.npz")
+        ...     classifier = dynmargin.load(f"{folder}/model.npz").to_estimator()
+        >>> classifier
+        PDMClassifier(C=2.0)
+        >>> classifier.score(X, y)
+        1.0
+        """
+        return import_module("..classifiers.restored", __package__).restored(self)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file, as a whole or not at all.

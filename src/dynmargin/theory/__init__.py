@@ -2,6 +2,7 @@
 
 Notation: R is the length of the longest pattern, gamma_d the maximum directional margin, both in the extended space
 when the margin is soft; epsilon is the accuracy. Bounds that a float cannot hold are returned as infinity.
+All functions take numbers, or arrays that are broadcast against each other.
 """
 
 from .family import (

@@ -4,9 +4,10 @@ import math
 from collections.abc import Callable
 
 from .. import _core  # its powers are the same on every machine
-from .arguments import ratio_of
+from .arguments import elementwise, ratio_of
 
 
+@elementwise
 def perceptron_update_bound(R: float, gamma_d: float, b: float = 0.0) -> float:
     """Bound the updates of the perceptron with margin threshold b: ``(R² + 2 b) / gamma_d²`` (Novikoff for b = 0).
 
@@ -19,6 +20,7 @@ def perceptron_update_bound(R: float, gamma_d: float, b: float = 0.0) -> float:
     return ratio_of(R, gamma_d) ** 2 + 2 * b / gamma_d**2
 
 
+@elementwise
 def romma_update_bound(R: float, gamma_d: float, delta: float) -> float:
     """Bound the updates of aggressive ROMMA with accuracy delta: ``R² / (delta gamma_d)²``.
 
@@ -33,6 +35,7 @@ def romma_update_bound(R: float, gamma_d: float, delta: float) -> float:
     return (ratio_of(R, gamma_d, delta) / delta) ** 2
 
 
+@elementwise
 def alma_update_bound(R: float, gamma_d: float, alpha: float) -> float:
     """Bound the updates of ALMA_2(alpha): ``2 (R / gamma_d)² (2 / alpha - 1)² + 8 / alpha - 4``.
 
@@ -45,6 +48,7 @@ def alma_update_bound(R: float, gamma_d: float, alpha: float) -> float:
     return 2 * ratio_of(R, gamma_d, alpha) ** 2 * (2 / alpha - 1) ** 2 + 8 / alpha - 4
 
 
+@elementwise
 def margitron_threshold(R: float, gamma_bound: float, epsilon: float, growth: str = "updates") -> float:
     """Return the margitron's threshold parameter b for accuracy epsilon and an upper bound on gamma_d.
 
@@ -73,6 +77,7 @@ def margitron_threshold(R: float, gamma_bound: float, epsilon: float, growth: st
     return (1 - e) * gamma_bound * _core.pow(N, 1 - s)
 
 
+@elementwise
 def margitron_update_bound(R: float, gamma_d: float, b: float, epsilon: float, growth: str = "updates") -> float:
     """Bound the updates of the margitron with threshold parameter b and exponent e = epsilon.
 

@@ -2,9 +2,10 @@
 
 import math
 
-from .arguments import ratio_of
+from .arguments import elementwise, ratio_of
 
 
+@elementwise
 def after_run_accuracy(margin: float, norm: float, updates: float) -> float:
     """Bound the relative deviation of a margin from the best one after a run (equation 5 of the paper).
 
@@ -22,6 +23,7 @@ def after_run_accuracy(margin: float, norm: float, updates: float) -> float:
     return 1 - margin * updates / norm
 
 
+@elementwise
 def geometric_margin(directional_margin: float, norm: float, bias: float) -> float:
     """Return the geometric margin of a weight vector, given its directional one (Section 2).
 
@@ -41,6 +43,7 @@ def geometric_margin(directional_margin: float, norm: float, bias: float) -> flo
     return directional_margin * norm / math.sqrt((norm - bias) * (norm + bias))
 
 
+@elementwise
 def margin_ratio_bound(R: float, rho: float) -> float:
     """Bound the ratio of the best geometric margin to the best directional one: ``1 <= gamma / gamma_d <= R / rho``.
 
@@ -57,6 +60,7 @@ def margin_ratio_bound(R: float, rho: float) -> float:
     return R / rho
 
 
+@elementwise
 def extension_margin(delta: float, rows: int) -> float:
     """Bound gamma_d from below by what the extension alone provides: ``Delta / sqrt(m)`` (Section 5).
 
@@ -73,6 +77,7 @@ def extension_margin(delta: float, rows: int) -> float:
     return delta / math.sqrt(rows)
 
 
+@elementwise
 def bound_decrease(norm2: float, updates: float, product: float, pattern_norm2: float) -> float:
     """Return by how much an update lowers the squared bound ‖a‖²/t² (equation 6 of the paper, its right side).
 
@@ -91,6 +96,7 @@ def bound_decrease(norm2: float, updates: float, product: float, pattern_norm2: 
     return ((norm2 / t - p) + ((norm2 + 2 * p + q) / (t + 1) - (p + q))) / (t * (t + 1))
 
 
+@elementwise
 def monotone_from(R: float, gamma_d: float, epsilon: float) -> float:
     """Return how many updates it takes at most until ‖a‖/t falls with every update: ``R² / (epsilon gamma_d²)``.
 
@@ -105,6 +111,7 @@ def monotone_from(R: float, gamma_d: float, epsilon: float) -> float:
     return ratio_of(R, gamma_d, epsilon) ** 2 / epsilon
 
 
+@elementwise
 def least_decrease(norm2: float, updates: float, epsilon: float) -> float:
     """Bound from below by how much an update of PDM lowers ‖a‖²/t² after `monotone_from` updates (Section 2).
 
@@ -121,6 +128,7 @@ def least_decrease(norm2: float, updates: float, epsilon: float) -> float:
     return epsilon * norm2 / (updates * updates * (updates + 1))
 
 
+@elementwise
 def effective_rate(norm: float, R: float, updates: float) -> float:
     """Return the paper's ``alpha_t = ‖a‖ / (R t)``, which lies between gamma_d / R and 1 (Section 3).
 
@@ -135,6 +143,7 @@ def effective_rate(norm: float, R: float, updates: float) -> float:
     return norm / (R * updates)
 
 
+@elementwise
 def converged_rate_bound(R: float, gamma_d: float, epsilon: float) -> float:
     """Bound alpha_t when PDM has converged: it is below ``gamma_d / ((1 - epsilon) R)`` (Section 3).
 

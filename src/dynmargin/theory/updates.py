@@ -3,13 +3,14 @@
 import math
 
 from .. import _core  # its powers are the same on every machine
-from .arguments import ratio_of
+from .arguments import elementwise, ratio_of
 
 
 def _exp(logarithm: float) -> float:
     return math.exp(logarithm) if logarithm < 709 else math.inf
 
 
+@elementwise
 def lemma_bound(delta: float, C: float) -> float:
     """Bound every t >= e^-C that satisfies t < delta (1 + C + ln t), for delta > e^-C (the paper's Lemma).
 
@@ -26,6 +27,7 @@ def lemma_bound(delta: float, C: float) -> float:
     return (1 + 1 / math.e) * delta * (C + math.log((1 + math.e) * delta))
 
 
+@elementwise
 def pfm_update_bound(R: float, gamma_d: float, epsilon: float) -> float:
     """Bound the updates of PFM with beta = (1 - epsilon) gamma_d (the paper's Theorem 1).
 
@@ -43,6 +45,7 @@ def pfm_update_bound(R: float, gamma_d: float, epsilon: float) -> float:
     return (1 + 1 / math.e) / (2 * epsilon * g**2) * (4 * g * rest + math.log((1 + math.e) / (epsilon * g) * rest))
 
 
+@elementwise
 def pdm_update_bound(R: float, gamma_d: float, epsilon: float) -> float:
     """Bound the updates of PDM, and of PFM too (the paper's Theorem 2 and the remark after it).
 
@@ -54,6 +57,8 @@ def pdm_update_bound(R: float, gamma_d: float, epsilon: float) -> float:
     >>> from dynmargin.theory import pdm_update_bound
     >>> round(pdm_update_bound(R=10.0, gamma_d=1.0, epsilon=0.5))
     810
+    >>> pdm_update_bound(R=10.0, gamma_d=1.0, epsilon=[0.5, 1.0]).round()
+    array([810., 100.])
     """
     K = ratio_of(R, gamma_d, epsilon) ** 2
     if epsilon < 0.5:
@@ -65,6 +70,7 @@ def pdm_update_bound(R: float, gamma_d: float, epsilon: float) -> float:
     return t0 * (1 - 2 * (1 - epsilon) * _core.pow(t0, 1 - 2 * epsilon))
 
 
+@elementwise
 def successive_log_bound(N: float, alpha_N: float, K: float, epsilon: float) -> float:
     """Return the logarithm of t_0 in the proof of Theorem 2, for epsilon < 1/2.
 
@@ -81,6 +87,7 @@ def successive_log_bound(N: float, alpha_N: float, K: float, epsilon: float) -> 
     return math.log(N) + inner / (2 * epsilon)
 
 
+@elementwise
 def successive_update_bound(R: float, gamma_d: float, epsilon: float, eta: float, updates: int) -> float:
     """Bound the updates at the end of the next of PDM-succ's runs (the paper's Section 3).
 

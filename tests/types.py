@@ -1,0 +1,78 @@
+"""Type checkers see every public type: mypy --strict and pyright over the README, the examples and what is below.
+
+    python -m tests.types
+
+They check against the installed package, as a user's editor does. Pyright needs Node.js, and fetches itself when it runs
+for the first time; where it cannot, that is said, and mypy decides alone. Exit code 1 if one of them complains.
+"""
+
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+# What each expression is to a type checker.
+USES = """
+import numpy as np
+from numpy.typing import NDArray
+from typing import assert_type
+
+import dynmargin
+from dynmargin import (
+    BinaryProblem, Certificate, Check, CPath, JointProblem, LinearModel, MaxMarginClassifier, NewtonClassifier,
+    PDMClassifier, Verification, c_path, load,
+)
+
+X, y = np.zeros((4, 2)), np.array([0, 1, 0, 1])
+assert_type(NewtonClassifier().fit(X, y), NewtonClassifier)
+assert_type(NewtonClassifier().fit(X, y).certificate_, Certificate)
+assert_type(NewtonClassifier().fit(X, y).certificate_.verify(X, y), Verification)
+PDMClassifier().fit(X, y).certificate_.verify(X, y)
+assert_type(MaxMarginClassifier().fit(X, y).coef_, NDArray[np.float64])
+assert_type(MaxMarginClassifier().fit(X, y).history_, list[Check])
+assert_type(MaxMarginClassifier().fit(X, y).settled(X), NDArray[np.bool_])
+assert_type(load("model.npz"), LinearModel)
+assert_type(load("model.npz").certificate, Certificate | None)
+assert_type(load("model.npz").score(X, y), float)
+assert_type(load("model.npz").verify(X, y).verdict == "proven", bool)
+assert_type(c_path(X, y), CPath)
+assert_type(c_path(X, y).at(1.0), LinearModel)
+assert_type(dynmargin.theory.pdm_update_bound(10.0, 1.0, 0.1), float)
+assert_type(dynmargin.theory.pdm_update_bound(10.0, 1.0, np.array([0.1, 0.2])), NDArray[np.float64])
+"""
+
+
+def programs(folder: Path) -> list[Path]:
+    """Write what is to be checked into a folder: the blocks of the README as one program, the examples, `USES`."""
+    blocks = re.findall(
+        r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
+    )
+    texts = {"readme.py": "\n".join(blocks), "uses.py": USES}
+    texts |= {f"example_{path.name}": path.read_text(encoding="utf-8") for path in sorted(ROOT.glob("examples/*.py"))}
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return [folder / name for name in texts]
+
+
+def main() -> int:
+    """Run both; return 1 if one of them complains."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        paths = [path.name for path in programs(folder)]
+        # scikit-learn, pandas and matplotlib have no types of their own: that is not ours to complain about.
+        mypy = [sys.executable, "-m", "mypy", "--strict", "--ignore-missing-imports", *paths]
+        pyright = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, *paths]
+        commands = [mypy]
+        if subprocess.run([*pyright[:3], "--version"], capture_output=True).returncode == 0:
+            commands.append(pyright)
+        else:
+            print("pyright does not run here: left out")
+        codes = [subprocess.run(command, cwd=folder).returncode for command in commands]
+    return int(any(codes))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
