@@ -2,8 +2,8 @@
 
     python -m tests.types
 
-They check against the installed package, as a user's editor does. Pyright needs Node.js, and fetches itself when it runs
-for the first time; where it cannot, that is said, and mypy decides alone. Exit code 1 if one of them complains.
+They check against the installed package, as a user's editor does. Pyright needs Node.js, and fetches itself the first
+time; where it cannot, that is said, and mypy decides alone. Exit code 1 if one of them complains.
 """
 
 import re

@@ -122,7 +122,9 @@ def read_data(
         options["label"] = arguments.label or model.parameters.get("label")
         options["names"] = None if model.feature_names is None else model.feature_names.tolist()
         if (arguments.format or format_of(arguments.data)) in TABLES:
-            options["drop"] = [*arguments.drop, *model.parameters.get("drop", [])]
+            dropped = model.parameters.get("drop")
+            dropped = dropped if isinstance(dropped, list) else []  # the file may say anything
+            options["drop"] = [*arguments.drop, *(name for name in dropped if isinstance(name, str))]
         options["zero_based"] = "auto" if model.first_index is None else model.first_index == 0
         options["features"] = model.n_features if arguments.label is None else None
     enter(f"reading {name_of(arguments.data)}")

@@ -2,12 +2,11 @@
 
 import argparse
 import logging
-import sys
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .options import notice, number, positive, require_folds, several
+from .options import notice, number, positive, require_folds, say, several
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -111,7 +110,10 @@ class Lines(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Print a record, unless another was printed just before."""
+        from ..training.phases import heard
+
         now = time.monotonic()
         if now - self.last >= SECONDS_BETWEEN_LINES:
             self.last = now
-            print(record.getMessage(), file=sys.stderr)
+            heard()
+            say(record.getMessage())

@@ -23,6 +23,7 @@ from ..classifiers.watch import visible_log
 from ..model.linear_model import labels_of, scores_of
 from ..problem.matrix import as_matrix
 from ..problem.problems import BinaryProblem, Problem, as_labels, require_two_classes
+from ..problem.wording import wording
 from ..training import phases
 from ..training.request import logger
 from ..training.result import Check
@@ -295,7 +296,7 @@ def _names(algorithms: Iterable[str] | str | None, C: float) -> list[str]:
         if name not in NAMES and name not in PEERS:
             raise ValueError(f"no algorithm is called {name!r}; there are {', '.join([*NAMES, *PEERS])}")
         if name in SOFT_ONLY and np.isinf(C):
-            raise ValueError(f"{name!r} needs a finite C; leave it out for the hard margin")
+            raise ValueError(f"{name!r} needs a finite {wording().name('C')}; leave it out for the hard margin")
     if not names:
         raise ValueError("algorithms is empty; name one or more, or leave it out for the usual ones")
     return names

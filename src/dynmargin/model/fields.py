@@ -54,8 +54,6 @@ def fields_of(arrays: Arrays, joint: bool) -> dict[str, Any]:
         first_index = scalar(arrays, "first_index", "iu")
         require(first_index in (0, 1), "first_index is neither 0 nor 1")
     require(isinstance(parameters.get("label"), str | None), "the label among the parameters is not a name")
-    drop = parameters.get("drop", [])
-    require(isinstance(drop, list) and all(isinstance(one, str) for one in drop), "drop has what is not a name")
     require(arrays["margin"].ndim == 1, "margin is not one double per certificate")
     return {
         "classes": classes,

@@ -284,7 +284,8 @@ class Checkpoint:
         for name in sorted(parameters.keys() | self.parameters.keys()):
             then, now = parameters.get(name), self.parameters.get(name)
             if then != now:
-                raise self._other(f"{name}={then}, not {now}")
+                between = " " if name.startswith("-") else "="  # an option of the command line, or a parameter
+                raise self._other(f"{name}{between}{then}, not {now}")
         self.stored = {name.removeprefix("jobs/"): arrays[name] for name in arrays if name.startswith("jobs/")}
 
     def _other(self, difference: str) -> CheckpointError:
