@@ -29,8 +29,8 @@ print(certificate)
 #
 # - ``margin``: this classifier has at least this margin. Its weights are the witness. They cost P in LinearSVC's
 #   objective, and the margin is 1 / √(2P).
-# - ``upper_bound``: no classifier has more. Integer counts, one per row, are the witness. Add up the rows, each as often
-#   as it counts: the length of the sum, divided by the number of rows added, is the bound.
+# - ``upper_bound``: no classifier has more. Integer counts, one per row, are the witness. Add up the rows, each as
+#   often as it counts: the length of the sum, divided by the number of rows added, is the bound.
 #
 # The twenty lines. Labels are +1 and -1; C and the constant feature for the intercept are both 1.
 rows = [[Fraction(float(value)) for value in row] + [Fraction(1)] for row in X]
