@@ -78,6 +78,11 @@ html_theme_options = {
     "header_links_before_dropdown": 8,
     "navigation_with_keys": False,
     "show_toc_level": 2,
+    # Pages with wide tables do without the list of their headings.
+    "secondary_sidebar_items": {
+        "**": ["page-toc"],
+        **dict.fromkeys(["paper", "claims", "speed", "reliability", "comparing", "commands", "classifiers"], []),
+    },
     "footer_start": ["copyright"],
     "footer_end": ["sphinx-version"],
     "pygments_light_style": "a11y-high-contrast-light",
