@@ -81,7 +81,7 @@ html_theme_options = {
     # Pages with wide tables do without the list of their headings.
     "secondary_sidebar_items": {
         "**": ["page-toc"],
-        **dict.fromkeys(["paper", "claims", "speed", "reliability", "comparing", "commands", "classifiers"], []),
+        **{page: [] for page in ("paper", "claims", "speed", "reliability", "comparing", "commands", "classifiers")},
     },
     "footer_start": ["copyright"],
     "footer_end": ["sphinx-version"],
