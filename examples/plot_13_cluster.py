@@ -14,9 +14,9 @@ import dask.array as da
 import matplotlib.pyplot as plt
 import numpy as np
 from distributed import Client
-from dynmargin.dask import DaskMaxMarginClassifier
 
 from dynmargin import MaxMarginClassifier
+from dynmargin.dask import DaskMaxMarginClassifier
 
 random = da.random.default_rng(0)
 plane = np.random.default_rng(0).normal(size=40)
