@@ -113,7 +113,8 @@ class ConvergenceDisplay:
         last = self.history[-1]
         within = f"within {100 * last.gap:.2g} % of the best margin" if last.gap < 1 else "no margin is proven yet"
         tidy(ax, f"{self.name}: {within}".removeprefix(": "))
-        beside(ax, [(self.bound_line_, "no classifier has more"), (self.line_, "margin proven")])
+        beside(ax, [(self.bound_line_, "none has more")], avoid=[self.line_])
+        beside(ax, [(self.line_, "margin proven")], avoid=[self.bound_line_], above=False)
         return self
 
 

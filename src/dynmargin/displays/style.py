@@ -62,7 +62,9 @@ def few_ticks(axis: Any, low: float, high: float, *, log: bool | None = None) ->
         axis.set_major_locator(MaxNLocator(FEW_TICKS, steps=[1, 2, 5, 10]))
         return
     halves = (1.0, 2.0, 5.0) if span < 100 else (1.0, 3.0) if span < 1000 else (1.0,)
-    axis.set_major_locator(LogLocator(subs=halves, numticks=7))
+    # Over less than a decade, round numbers at even distances: matplotlib itself would take any that are close.
+    few = MaxNLocator(4, steps=[1, 2, 5, 10])
+    axis.set_major_locator(LogLocator(subs=halves, numticks=7) if span >= LOG_SPAN else few)
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
 
@@ -81,7 +83,9 @@ def plain(value: float) -> str:
     return power if abs(mantissa - 1) < 1e-6 else f"{mantissa:g}·{power}"
 
 
-def beside(ax: Any, labels: Sequence[tuple[Any, str]], avoid: Iterable[Any] = (), at: float = 1.0) -> list[Any]:
+def beside(
+    ax: Any, labels: Sequence[tuple[Any, str]], avoid: Iterable[Any] = (), at: float = 1.0, above: bool = True
+) -> list[Any]:
     """Write a label beside each line, where it covers no line and no other label.
 
     Parameters
@@ -94,6 +98,8 @@ def beside(ax: Any, labels: Sequence[tuple[Any, str]], avoid: Iterable[Any] = ()
         More lines that must not be covered.
     at : float, default=1.0
         How far along its line a label is tried first: 1 is the end.
+    above : bool, default=True
+        On which side of its line a label is written if there is room on both.
 
     Returns
     -------
@@ -121,10 +127,10 @@ def beside(ax: Any, labels: Sequence[tuple[Any, str]], avoid: Iterable[Any] = ()
         path = paths[id(line)]
         seen = path[(path[:, 1] >= frame.y0) & (path[:, 1] <= frame.y1)]
         path = seen if len(seen) else path
-        beside_it, above, right = _best_place(path, crowd, box.width, box.height, frame, taken, at)
+        beside_it, up, right = _best_place(path, crowd, box.width, box.height, frame, taken, at, above)
         text.xy = ax.transData.inverted().transform(beside_it)
-        text.set(va="bottom" if above else "top", ha="right" if right else "left")
-        text.set_position((0, GAP_POINTS if above else -GAP_POINTS))
+        text.set(va="bottom" if up else "top", ha="right" if right else "left")
+        text.set_position((0, GAP_POINTS if up else -GAP_POINTS))
         taken.append(text.get_window_extent())
         written.append(text)
     return written
@@ -152,7 +158,7 @@ def key(ax: Any, entries: Sequence[tuple[str, str]], corner: str = "upper right"
 
 
 def _best_place(
-    path: Any, crowd: Any, width: float, height: float, frame: Any, taken: Sequence[Any], at: float
+    path: Any, crowd: Any, width: float, height: float, frame: Any, taken: Sequence[Any], at: float, wanted: bool
 ) -> tuple[Any, bool, bool]:
     """Return where to write: the point beside which a box of this size covers least, above or below it, right or left.
 
@@ -174,7 +180,7 @@ def _best_place(
                     box.x0 < left + width and left < box.x1 and box.y0 < bottom + height and bottom < box.y1
                     for box in taken
                 )
-                badness = covered.sum() + 1000 * clash + 2000 * (not inside)
+                badness = covered.sum() + 0.5 * (above is not wanted) + 1000 * clash + 2000 * (not inside)
                 if badness < best:
                     best, found = badness, ((x, y), above, right)
                 if best == 0:

@@ -3,7 +3,6 @@
 import numpy as np
 
 from ..certificate.certificate import percent
-from ..problem.statement import counted
 from . import measures, pictures
 from .markup import Markup, element, joined, section, table
 from .subject import Subject
@@ -11,6 +10,7 @@ from .subject import Subject
 MOST_CLASSES = 20  # in a table
 WORST = 10  # rows
 REASONS = 3
+WORTH_SAYING = 0.001  # of the rows settled: fewer say that the proof is coarse, nothing about the predictions
 
 
 def predictions(subject: Subject) -> Markup:
@@ -42,11 +42,10 @@ def confusion(subject: Subject) -> Markup:
     """Return the confusion matrix; of many classes, the pairs that are confused most often."""
     counts, labels = measures.confusions(subject), subject.classes
     wrong = int(counts.sum() - np.trace(counts))
-    summary = f"{subject.accuracy:.2%} of {counted(int(counts.sum()), 'row')} are right; {wrong:,} are wrong."
-    if subject.settled_share is not None:
-        summary += (
-            f" {percent(subject.settled_share)} of the predictions are settled: no more training would change them."
-        )
+    summary = f"{subject.accuracy:.2%} of {int(counts.sum()):,} rows are right; {wrong:,} are wrong."
+    if (subject.settled_share or 0.0) >= WORTH_SAYING:
+        share = percent(subject.settled_share or 0.0)
+        summary += f" {share} of the predictions are settled: no more training would change them."
     if len(labels) <= MOST_CLASSES:
         rows = [[labels[i], *(_count(counts[i, j], i == j) for j in range(len(labels)))] for i in range(len(labels))]
         head = [element("span", "is ↓ predicted →"), *labels]

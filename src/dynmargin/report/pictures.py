@@ -69,8 +69,8 @@ def certificate(found: Certificate) -> Markup:
         ax.barh([0], [margin], height=0.5, color=PROVEN)
         ax.barh([0], [bound - margin], left=[margin], height=0.5, color=BOUND)
         ax.set(xlim=(0, 1.02 * bound), ylim=(-1.15, 1.15), yticks=[], xlabel=what)
-        ax.annotate(f"has {margin:.4g}", (margin, 0.3), ha="right", va="bottom", color=PROVEN, fontsize="small")
-        text = f"nobody can have more than {bound:.4g}"
+        ax.annotate(f"has {margin:.6g}", (margin, 0.3), ha="right", va="bottom", color=PROVEN, fontsize="small")
+        text = f"nobody can have more than {bound:.6g}"
         ax.annotate(text, (bound, -0.3), ha="right", va="top", color=BOUND, fontsize="small")
         few_ticks(ax.xaxis, 1.0, 1.0)
         tidy(ax, grid="")

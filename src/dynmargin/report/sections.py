@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from ..certificate.certificate import Certificate, problem_text
+from ..certificate.certificate import Certificate
 from ..problem.problems import label_text
-from ..problem.statement import counted
+from ..problem.statement import counted, describe
 from . import measures, pictures
 from .labelled import predictions, worst_rows
 from .markup import Markup, element, section, table
@@ -64,13 +64,13 @@ def training(subject: Subject) -> Markup:
     model = subject.model
     facts: list[tuple[str, Any]] = [("Classes", _listed(subject.classes))]
     if model.certificates:
-        facts.append(("Trained on", counted(model.certificates[0].counts.shape[0], "row")))
+        facts.append(("Trained on", f"{model.certificates[0].counts.shape[0]:,} rows"))
     facts.append(("Features", f"{model.n_features:,}{'' if subject.feature_names is None else ', with names'}"))
     known = dict(model.parameters)
     trained_by = [label_text(known[name]) for name in ("estimator", "algorithm") if known.get(name) is not None]
     facts.append(("Trained by", ", ".join(trained_by) or "not recorded"))
     if model.certificates:
-        facts.append(("Problem", problem_text(model.certificates).partition("; ")[2]))
+        facts.append(("Problem", describe([one.problem for one in model.certificates]).partition("; ")[2]))
     if "stop_reason" in known:
         reason = known.pop("stop_reason")
         facts.append(("Ended because", WHY_IT_ENDED.get(reason, reason)))
@@ -90,8 +90,7 @@ def _about_rows(subject: Subject) -> Markup:
     """Say which rows the page shows."""
     if subject.X is None:
         return element("p", "No data were given for this page, so it says nothing about errors.", class_="note")
-    rows = counted(subject.X.shape[0] + subject.left_out, "row")
-    text = f"This page shows {rows} of {subject.origin.data}. "
+    text = f"This page shows {subject.X.shape[0] + subject.left_out:,} rows of {subject.origin.data}. "
     if subject.y is None:
         text += "They have no labels, so nothing can be said about errors."
     elif subject.verification is None:
