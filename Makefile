@@ -155,7 +155,7 @@ $(VENV)/with-%: $(VENV)/wheel/built
 	touch $@
 
 $(VENV)/wheel/built: $(SOURCES) | $(VENV)/bin/pip
-	@echo "Building dynmargin; about a minute the first time."
+	@echo "Building dynmargin; one to two minutes the first time."
 	rm -rf $(VENV)/wheel && mkdir -p $(VENV)/wheel
 	$(PIP) wheel --quiet --no-deps --wheel-dir $(VENV)/wheel .
 	touch $@
