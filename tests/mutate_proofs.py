@@ -259,7 +259,7 @@ def build(folder):
     copy.mkdir()
     for name in ("CMakeLists.txt", "pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, copy)
-    for name in ("src", "cpp"):
+    for name in ("src", "cpp", "tools"):
         shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", "*.so", "*.pyi"))
     (copy / "cpp/mutant.hpp").write_text(SWITCH)
     for file in {mutation.file for mutation in MUTATIONS}:
