@@ -10,6 +10,7 @@ from . import (
     compare,
     every_c,
     joint,
+    larger_than_memory,
     picture,
     reading,
     scaling,
@@ -18,25 +19,14 @@ from . import (
     threads,
 )
 
+MODULES = (compare, picture, scaling, settled, reading, command, classes, joint, c_path, every_c, stream)
+MODULES += (threads, cluster, larger_than_memory)
+
 
 def main():
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Benchmarks; they print raw figures.")
     commands = parser.add_subparsers(required=True)
-    for module in (
-        compare,
-        picture,
-        scaling,
-        settled,
-        reading,
-        command,
-        classes,
-        joint,
-        c_path,
-        every_c,
-        stream,
-        threads,
-        cluster,
-    ):
+    for module in MODULES:
         name = module.__name__.rpartition(".")[2].replace("_", "-")
         summary = module.__doc__.splitlines()[0]
         benchmark = commands.add_parser(name, help=summary, description=module.__doc__)

@@ -92,8 +92,9 @@ def test_a_folder_is_read_and_never_overwritten(dense, tmp_path):
         ("{", "missing or not ours"),
         ("[]", "missing or not ours"),
         ('{"format": "other", "version": 1}', "missing or not ours"),
-        ('{"format": "dynmargin data", "version": 2}', "its format is version 2; this program reads versions up to 1"),
-        ('{"format": "dynmargin data", "version": 1, "layout": "dense"}', "X.npy is missing or damaged"),
+        ('{"format": "dynmargin data", "version": 3}', "its format is version 3; this program reads versions up to 2"),
+        ('{"format": "dynmargin data", "version": 1}', "its format is version 1; convert the data again"),
+        ('{"format": "dynmargin data", "version": 2}', "'columns' in header.json is None, which cannot be"),
     ],
 )
 def test_a_foreign_folder_is_refused(header, message, tmp_path):
@@ -244,7 +245,19 @@ def test_standard_input_is_read(monkeypatch):
 def test_the_header_of_a_folder_is_json(dense, tmp_path):
     write_dataset(dense, str(tmp_path / "folder"), "folder")
     header = json.loads((tmp_path / "folder" / "header.json").read_text())
-    assert header == {"format": "dynmargin data", "version": 1, "labels": True, "layout": "dense"}
+    (block,) = header.pop("blocks")
+    assert block[0] == 20
+    assert header == {
+        "format": "dynmargin data",
+        "version": 2,
+        "columns": dense.X.shape[1],
+        "dense": True,
+        "values": "float64",
+        "labels": header["labels"],
+        "label_rows": header["label_rows"],
+    }
+    labels, counts = np.unique(dense.y, return_counts=True)
+    assert dict(zip(header["labels"], header["label_rows"], strict=True)) == dict(zip(labels, counts, strict=True))
 
 
 def test_a_full_disk_names_the_file_and_leaves_the_one_before(tmp_path, monkeypatch):

@@ -411,9 +411,11 @@ def test_a_file_of_holes_is_refused_before_memory_is_taken(tmp_path, monkeypatch
     with pytest.raises(MemoryError, match="there is not enough memory: the file takes 1 GB"):
         contents(tmp_path / "data")
     write_dataset(Dataset(np.eye(2), None), f"{tmp_path}/d/")
-    (tmp_path / "d" / "X.npy").write_bytes(npy(ONES[:0], shape=(10**9, 1)))
-    os.truncate(tmp_path / "d" / "X.npy", 8 * 10**9 + len(npy(ONES[:0], shape=(10**9, 1))))
-    with pytest.raises(MemoryError, match="there is not enough memory: the array 'X' takes 8 GB"):
+    header = json.loads((tmp_path / "d" / "header.json").read_text())
+    header["blocks"][0][2] = 8 * 10**9
+    (tmp_path / "d" / "header.json").write_text(json.dumps(header))
+    os.truncate(tmp_path / "d" / "rows-000000", 8 * 10**9)
+    with pytest.raises(MemoryError, match="there is not enough memory: the block rows-000000 takes 8 GB"):
         read_dataset(str(tmp_path / "d"))
 
 
@@ -431,7 +433,8 @@ def test_what_a_container_has_used_is_not_available(used, stat, available, tmp_p
 
 
 @needs_limits
-def test_the_core_says_how_much_memory_it_wanted(tmp_path):
+def test_the_core_says_how_much_memory_it_wanted(tmp_path, monkeypatch):
+    monkeypatch.setattr("dynmargin.data.binary.BLOCK_BYTES", 1 << 20)
     write_dataset(Dataset(np.random.default_rng(0).random((40_000, 50)), None), f"{tmp_path}/folder/")
     message = read_limited(tmp_path / "folder", 25)
     assert message.startswith("MemoryError there is not enough memory: packing the rows takes 16.6 MB; ")
@@ -477,7 +480,9 @@ def test_arrays_that_are_no_data_are_refused_in_a_sentence(arrays, tmp_path):
         read_dataset(str(tmp_path / "x.npz"))
 
 
-HEADER = {"format": "dynmargin data", "version": 1, "labels": True, "layout": "csr", "columns": 2}
+def header(**changed):
+    """Return the changes of a header that are to be made."""
+    return changed
 
 
 @pytest.mark.parametrize(
@@ -487,34 +492,47 @@ HEADER = {"format": "dynmargin data", "version": 1, "labels": True, "layout": "c
         '{"a":' * 100_000,
         "1" * 5000,
         '{"format": "dynmargin data", "version": 1e999}',
-        '{"format": "dynmargin data", "version": 1, "columns": 1e999, "layout": "csr"}',
-        *({**HEADER, "version": version} for version in ("1", None, [1], 2**70, True)),
-        *({**HEADER, "layout": layout} for layout in ("other", None, 1, [], {})),
-        *({**HEADER, "columns": columns} for columns in (-1, 1, "2", None, 2.5, [2], 2**63, 2**70, True)),
-        *({**HEADER, "labels": labels} for labels in (1, "yes", [], None)),
-        *({**HEADER, "first_index": first} for first in (2, -1, "1", 1.0, True, [])),
-        *({**HEADER, "feature_names": names} for names in (["a"], ["a", "a"], [1, 2], "ab", {}, [["a"], ["b"]], 7)),
-        *({**HEADER, "feature_names": ["a", name]} for name in ("\ud800", "b" * 10_000)),
+        *(header(version=version) for version in ("1", None, [1], 2**70, True)),
+        *(header(dense=dense) for dense in ("other", None, 1, [], {})),
+        *(header(values=values) for values in ("int64", None, 1, [], {})),
+        *(header(columns=columns) for columns in (-1, 1, "2", None, 2.5, [2], 2**31, 2**63, 2**70, True)),
+        *(header(labels=labels) for labels in (1, "yes", [], None, [0.0], [0.0, "1"], [[0], [1]], [0.0, 1e999])),
+        *(header(label_rows=rows) for rows in (1, None, [], [1], [2, 1], [3, -1], [1.0, 1.0])),
+        *(header(first_index=first) for first in (2, -1, "1", 1.0, True, [])),
+        *(header(feature_names=names) for names in (["a"], ["a", "a"], [1, 2], "ab", {}, [["a"], ["b"]], 7)),
+        *(header(feature_names=["a", name]) for name in ("\ud800", "b" * 10_000)),
+        *(header(blocks=blocks) for blocks in (None, 1, {}, [1], [[]], [[2, 2, 80, "00" * 64, 1, 0]])),
+        *(header(**{"blocks": [{place: value}]}) for place, value in enumerate((3, 3, 8, "00" * 64, 2, 1))),
+        *(header(**{"blocks": [{place: value}]}) for place in range(6) for value in (-1, None, 1.5, "x", [], 2**70)),
     ],
     ids=lambda header: str(header)[-60:],
 )
 def test_a_folder_whose_header_is_nonsense_is_refused_in_a_sentence(header, tmp_path):
     write_dataset(Dataset(Csr(*list(CSR.values())[:3], (2, 2)), np.array([0.0, 1.0])), f"{tmp_path}/d/")
-    (tmp_path / "d" / "header.json").write_text(header if isinstance(header, str) else json.dumps(header))
+    path = tmp_path / "d" / "header.json"
+    if not isinstance(header, str):
+        written = json.loads(path.read_text())
+        blocks = header.get("blocks")
+        if isinstance(blocks, list) and isinstance(blocks[0], dict):  # one number of the block is changed
+            (place, value), *_ = blocks[0].items()
+            assert written["blocks"][0][place] != value
+            header = {"blocks": [[value if i == place else old for i, old in enumerate(written["blocks"][0])]]}
+        header = json.dumps(written | header)
+    path.write_text(header)
     with pytest.raises(DataError, match=r"/d: .+"):
         read_dataset(str(tmp_path / "d"))
 
 
-def test_an_array_of_a_folder_must_be_a_file(tmp_path):
+def test_a_block_of_a_folder_must_be_a_file(tmp_path):
     write_dataset(Dataset(np.eye(2), None), f"{tmp_path}/d/")
-    (tmp_path / "d" / "X.npy").unlink()
-    (tmp_path / "d" / "X.npy").symlink_to("/dev/zero")
-    with pytest.raises(DataError, match=r"X\.npy is missing or damaged"):
+    (tmp_path / "d" / "rows-000000").unlink()
+    (tmp_path / "d" / "rows-000000").symlink_to("/dev/zero")
+    with pytest.raises(DataError, match="rows-000000 is missing or has changed since it was written: it is not a file"):
         read_dataset(str(tmp_path / "d"))
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
-@pytest.mark.parametrize("name", ["header.json", "X.npy"])
+@pytest.mark.parametrize("name", ["header.json", "rows-000000"])
 def test_a_pipe_in_a_folder_is_refused_and_nobody_waits_for_it(name, tmp_path):
     write_dataset(Dataset(np.eye(2), None), f"{tmp_path}/d/")
     (tmp_path / "d" / name).unlink()
@@ -710,9 +728,9 @@ def test_every_file_of_a_folder_is_flushed_before_it_gets_its_name(tmp_path, mon
     monkeypatch.setattr(os, "rename", lambda *names: (flushed.append("renamed"), rename(*names)))
     write_dataset(Dataset(np.eye(2), np.array([0, 1])), f"{tmp_path}/d/")
     files = {path.stat().st_ino for path in (tmp_path / "d").iterdir()}
-    assert len(files) == 3
-    assert set(flushed[:3]) == files
-    assert flushed[3:] == [(tmp_path / "d").stat().st_ino, "renamed", tmp_path.stat().st_ino]
+    assert len(files) == 2
+    assert set(flushed[:2]) == files
+    assert flushed[2:] == [(tmp_path / "d").stat().st_ino, "renamed", tmp_path.stat().st_ino]
 
 
 @pytest.mark.parametrize(
@@ -721,12 +739,12 @@ def test_every_file_of_a_folder_is_flushed_before_it_gets_its_name(tmp_path, mon
         ["train", "data", "weights", "--weights", "weights"],
         ["train", "data", "./link", "--weights", "weights"],
         ["train", "data", "data"],
-        ["train", "d", "d/labels.npy"],
+        ["train", "d", "d/header.json"],
         ["predict", "data", "model.npz", "model.npz"],
-        ["predict", "d", "model.npz", "d/X.npy"],
+        ["predict", "d", "model.npz", "d/rows-000000"],
         ["convert", "model.npz", "model.npz"],
         ["data", "convert", "data", "data"],
-        ["data", "convert", "d", "d/X.npy", "--to", "npz"],
+        ["data", "convert", "d", "d/rows-000000", "--to", "npz"],
         ["compare", "data", "--csv", "data"],
     ],
     ids=" ".join,

@@ -29,7 +29,8 @@ MAY_IMPORT = {
     "displays": {"problem", "certificate", "training", "path"},
     "report": {"problem", "certificate", "training", "data", "model", "displays"},
     "classifiers": {
-        *("theory", "problem", "certificate", "training", "algorithms", "data", "model", "path", "progress", "report")
+        *("theory", "problem", "certificate", "training", "algorithms", "data", "model", "path", "progress", "report"),
+        "shards",
     },
 }
 MAY_IMPORT["dask"] = {*MAY_IMPORT["classifiers"], "classifiers", "shards"}

@@ -44,6 +44,15 @@ void bind_dual(nb::module_& m) {
       .def(
           "weights", [](const DualTrainer& self) { return to_numpy(self.weights()); },
           "Those of the state, the augmented one last.")
+      .def(
+          "begin",
+          [](DualTrainer& self, Vector<double> alpha, Vector<double> w) {
+            nb::gil_scoped_release release;
+            self.begin(span_of(alpha), span_of(w));
+          },
+          "alpha"_a, "w"_a,
+          "Begin with these dual weights, one per row, and this w, its augmented coordinate last, to which rows "
+          "elsewhere may have contributed.")
       .def("dual_weights", [](const DualTrainer& self) { return to_numpy(self.dual_weights()); }, "One per row.");
 
   bind_trainer<Decomposition>(m, "Decomposition", "A run of a decomposition SVM, advanced in slices.")

@@ -6,6 +6,7 @@
 #include "arrays.hpp"
 #include "dynmargin/data/digest.hpp"
 #include "dynmargin/data/packing.hpp"
+#include "dynmargin/data/stored_rows.hpp"
 
 using namespace nb::literals;
 using namespace dynmargin;
@@ -40,6 +41,26 @@ void bind_csr(nb::module_& m) {
       },
       "values"_a.noconvert(), "columns"_a.noconvert(), "starts"_a.noconvert(), "n_columns"_a,
       "Borrow the three arrays of a CSR matrix; read-only is fine, rows may be unsorted.");
+}
+
+// Counts are digested as doubles, which hold them exactly, but not copied for it.
+template <class Value>
+void bind_digest_nonzeros(nb::module_& m) {
+  m.def(
+      "digest_nonzeros",
+      [](Vector<Value> values, std::optional<Vector<std::int64_t>> places) {
+        require(!places || places->shape(0) == values.shape(0), "values and places differ in number");
+        RowDigest digest;
+        std::size_t length = 0;
+        for (std::size_t j = 0; j < values.shape(0); ++j) {
+          if (values(j) == 0) continue;
+          digest.append({places ? (*places)(j) : static_cast<std::int64_t>(j), static_cast<double>(values(j))});
+          ++length;
+        }
+        return digest.of_length(length);
+      },
+      "values"_a.noconvert(), "places"_a = nb::none(),
+      "A digest of the numbers that are not zero and of their places, in any order; without places, where they stand.");
 }
 
 }  // namespace
@@ -89,20 +110,30 @@ void bind_matrix(nb::module_& m) {
       "matrix"_a, "n_threads"_a = 1, "Pack the rows of a matrix: the only copy of the data that is made.");
 
   m.def(
-      "digest_nonzeros",
-      [](Vector<double> values, std::optional<Vector<std::int64_t>> places) {
-        require(!places || places->shape(0) == values.shape(0), "values and places differ in number");
-        RowDigest digest;
-        std::size_t length = 0;
-        for (std::size_t j = 0; j < values.shape(0); ++j) {
-          if (values(j) == 0) continue;
-          digest.append({places ? (*places)(j) : static_cast<std::int64_t>(j), values(j)});
-          ++length;
+      "store_rows",
+      [](const PackedRows& rows) {
+        std::vector<std::byte> bytes;
+        {
+          nb::gil_scoped_release release;
+          bytes = store_rows(rows);
         }
-        return digest.of_length(length);
+        auto* kept = new std::vector<std::byte>(std::move(bytes));
+        nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<std::byte>*>(p); });
+        return NumpyArray<std::uint8_t>(reinterpret_cast<std::uint8_t*>(kept->data()), {kept->size()}, owner);
       },
-      "values"_a, "places"_a = nb::none(),
-      "A digest of the numbers that are not zero and of their places, in any order; without places, where they stand.");
+      "rows"_a, "The rows as bytes.");
+  m.def(
+      "load_rows",
+      [](Vector<std::uint8_t> bytes, std::int64_t n_columns) {
+        nb::gil_scoped_release release;
+        return std::make_shared<PackedRows>(load_rows(std::as_bytes(span_of(bytes)), n_columns));
+      },
+      "bytes"_a, "n_columns"_a,
+      "Rows from the bytes of `store_rows`, of a matrix with that many columns; they must be memory that nobody else "
+      "writes to.");
+
+  bind_digest_nonzeros<double>(m);
+  bind_digest_nonzeros<std::int64_t>(m);
 
   m.def(
       "digest_words",

@@ -18,7 +18,8 @@ namespace {
 
 using Square = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-// The numbers of a shard as they travel: reals, whole numbers, and a vector with one coordinate per column.
+// The numbers of a shard as they travel: reals, whole numbers, a vector with one coordinate per column, and what
+// rounding has left of it, if that is known.
 nb::tuple as_tuple(ShardSums&& sums) {
   std::vector<double> reals{static_cast<double>(sums.finite),
                             sums.loss,
@@ -32,7 +33,7 @@ nb::tuple as_tuple(ShardSums&& sums) {
                             sums.cancelled,
                             sums.largest_scale};
   return nb::make_tuple(to_numpy(std::move(reals)), to_numpy(std::vector<std::int64_t>{sums.t, sums.bias}),
-                        to_numpy(std::move(sums.a)));
+                        to_numpy(std::move(sums.a)), to_numpy(std::move(sums.rest)));
 }
 
 template <class Data>
@@ -78,7 +79,7 @@ void bind_shards(nb::module_& m) {
   const nb::sig sig_of_sums(
       "def shard_sums(problem: Problem, data: Matrix | PackedRows, w: NDArray[numpy.float64], b: float, "
       "places: NDArray[numpy.int64], counts: NDArray[numpy.int64], careful: bool) -> tuple[NDArray[numpy.float64], "
-      "NDArray[numpy.int64], NDArray[numpy.float64]]");
+      "NDArray[numpy.int64], NDArray[numpy.float64], NDArray[numpy.float64]]");
   m.def(
       "shard_sums",
       [](const Problem& problem, const PackedRows& rows, Vector<double> w, double b, Vector<std::int64_t> places,
@@ -103,8 +104,8 @@ void bind_shards(nb::module_& m) {
         require(reals.shape(0) == 11 && whole.shape(0) == 2, "the sums of shards are not complete");
         require(w.shape(0) == a.shape(0), "the weights and the columns differ in number");
         const double* r = reals.data();
-        ShardSums sums{r[0] == 1,       r[1], r[2], r[3], r[4],  r[5],      r[6], whole.data()[0],
-                       whole.data()[1], r[7], r[8], r[9], r[10], copy_of(a)};
+        ShardSums sums{r[0] == 1,       r[1], r[2], r[3], r[4],  r[5],       r[6], whole.data()[0],
+                       whole.data()[1], r[7], r[8], r[9], r[10], copy_of(a), {}};
         const auto own_w = copy_of(w);
         Proof proof = proof_of_sums(problem, own_w, b, std::move(sums));
         const double radius = proof.ball.radius(errors);

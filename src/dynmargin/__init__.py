@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from .path.error_curve import ErrorCurve as ErrorCurve
     from .problem.problems import BinaryProblem as BinaryProblem
     from .problem.problems import JointProblem as JointProblem
+    from .shards.rows_on_disk import RowsOnDisk as RowsOnDisk
+    from .shards.rows_on_disk import open_data as open_data
     from .training.checkpoint import CheckpointError as CheckpointError
     from .training.result import Check as Check
     from .training.schedule import Schedule as Schedule
@@ -76,12 +78,14 @@ _HOMES = {
     "MaxMarginClassifierCV": "classifiers.cv",
     "ModelFileError": "model.model_file",
     "OnlineCertificate": "certificate.online",
+    "RowsOnDisk": "shards.rows_on_disk",
     "Schedule": "training.schedule",
     "SparseCounts": "certificate.counts",
     "Verification": "certificate.certificate",
     "c_path": "classifiers.c_path",
     "compare": "comparison.compare",
     "load": "model.linear_model",
+    "open_data": "shards.rows_on_disk",
     "read_libsvm": "data.libsvm",
     **{algorithm.estimator: f"classifiers.{algorithm.family}" for algorithm in ALGORITHMS.values()},
 }

@@ -1,8 +1,10 @@
 // Dense rows, one after the other.
 #pragma once
 
+#include <cstring>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "dynmargin/data/column_order.hpp"
 #include "dynmargin/data/row_facts.hpp"
@@ -88,6 +90,23 @@ class DenseRows : public RowProducts<DenseRows<Value>> {
   }
 
   std::size_t bytes() const { return size_ * sizeof(Value); }
+
+  // The values, for a file.
+  void store(std::vector<std::byte>& bytes) const {
+    const auto values = std::as_bytes(std::span<const Value>(values_.get(), size_));
+    bytes.insert(bytes.end(), values.begin(), values.end());
+  }
+
+  // Rows from stored values.
+  DenseRows(std::int64_t n_rows, std::int64_t n_columns, bool /*renumbered*/, std::span<const std::byte> stored)
+      : n_columns_(n_columns), size_(stored.size() / sizeof(Value)) {
+    require(n_columns == 0 ? stored.empty()
+                           : stored.size() % (n_columns * sizeof(Value)) == 0 &&
+                                 stored.size() / (n_columns * sizeof(Value)) == static_cast<std::size_t>(n_rows),
+            "the stored rows are damaged");
+    values_ = std::make_unique_for_overwrite<Value[]>(size_);
+    if (!stored.empty()) std::memcpy(values_.get(), stored.data(), stored.size());
+  }
 
  private:
   std::size_t n_columns_, size_;

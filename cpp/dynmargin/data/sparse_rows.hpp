@@ -4,6 +4,8 @@
 
 #include <cstring>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "dynmargin/data/column_order.hpp"
 #include "dynmargin/data/row_facts.hpp"
@@ -128,6 +130,43 @@ class SparseRows : public RowProducts<SparseRows<Value, Column>> {
 
   std::size_t bytes() const { return capacity_ + n_rows_ * sizeof(std::uint64_t); }
 
+  // The blocks one after the other, for a file; in memory there may be room between them.
+  void store(std::vector<std::byte>& bytes) const {
+    for (std::size_t k = 0; k < n_rows_; ++k) {
+      const std::byte* const block = blocks_.get() + starts_[k];
+      bytes.insert(bytes.end(), block, block + block_size(row(starts_[k]).length));
+    }
+  }
+
+  // Rows from stored blocks, which may come from anywhere: what does not fit is refused. `renumbered` columns are in
+  // any order, others increase.
+  SparseRows(std::int64_t n_rows, std::int64_t n_columns, bool renumbered, std::span<const std::byte> stored)
+      : n_rows_(n_rows), capacity_(stored.size()), renumbered_(renumbered) {
+    require_stored(n_rows_ <= stored.size() / sizeof(Length));
+    starts_ = std::make_unique_for_overwrite<std::uint64_t[]>(n_rows_);
+    blocks_ = std::make_unique_for_overwrite<std::byte[]>(capacity_ + fetched);
+    if (!stored.empty()) std::memcpy(blocks_.get(), stored.data(), stored.size());
+    std::size_t place = 0;
+    for (std::int64_t k = 0; k < n_rows; ++k) {
+      require_stored(place + sizeof(Length) <= capacity_);
+      Length length;
+      std::memcpy(&length, blocks_.get() + place, sizeof length);
+      require_stored(block_size(length) <= capacity_ - place);
+      const Column* const columns = row(place).columns;
+      std::int64_t largest = -1;
+      bool increasing = true;
+      for (Length i = 0; i < length; ++i) {
+        const std::int64_t column = columns[i];
+        increasing &= column > largest;
+        largest = std::max(largest, column);
+      }
+      require_stored(largest < n_columns && (increasing || renumbered));
+      starts_[k] = place;
+      place += block_size(length);
+    }
+    require_stored(place == capacity_);
+  }
+
  private:
   static constexpr std::size_t value_size = all_ones ? 0 : sizeof(Value), alignment = all_ones ? 4 : sizeof(Value);
   static constexpr std::size_t fetched = 256;  // bytes of a row that are prefetched
@@ -155,6 +194,8 @@ class SparseRows : public RowProducts<SparseRows<Value, Column>> {
     }
     if (is_ours(stride - 1)) H[stride * stride - 1] += factor * rho * rho;
   }
+
+  static void require_stored(bool fits) { require(fits, "the stored rows are damaged"); }
 
   // Blocks and values are aligned to the size of a value.
   static std::size_t align(std::size_t offset) { return (offset + alignment - 1) / alignment * alignment; }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "dynmargin/dual/coordinate_descent.hpp"
 #include "dynmargin/dual/dual_bounds.hpp"
@@ -33,6 +34,20 @@ class DualTrainer : public Run<Problem, GainSets, std::pair<std::int64_t, double
         forecast_(epsilon, static_cast<double>(problem_->n_members()),
                   problem_->loss == Loss::hinge ? 1 : stiffness(*packed_, *problem_)),
         certify_(certify) {}
+
+  // Begin with these dual weights, one per row, and this w, the bias last. Rows elsewhere may have contributed to it:
+  // the run then improves the dual objective of all of them, by changing the weights of its own. Its bounds are about
+  // its own rows, and mean something only if no others have a weight.
+  void begin(std::span<const double> alpha, std::span<const double> w) {
+    require(alpha.size() == state_.patterns.size(), "there must be one dual weight per row");
+    require(w.size() == state_.w.size() + 1, "there must be one coordinate per column, and the bias");
+    for (const double value : alpha) require(value >= 0 && std::isfinite(value), "dual weights must not be negative");
+    for (const double value : w) require(std::isfinite(value), "the coordinates must be finite");
+    checked_.reset();
+    for (const Member m : members()) state_.patterns[m.row()].count = alpha[m.row()];
+    std::copy_n(w.begin(), state_.w.size(), state_.w.begin());
+    state_.bias = w.back();
+  }
 
   // When the algorithm's own rule is satisfied before the certificate is, the bounds are checked, and then MPU
   // continues with a finer rule. Where there is no finer rule, the run has converged.

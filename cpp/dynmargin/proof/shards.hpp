@@ -19,6 +19,8 @@ struct ShardSums {
   double cancelled = 0;                     // how much rounding may have added to the length of a
   double largest_scale = std::numeric_limits<double>::infinity();  // for the hinge
   std::vector<double> a;                                           // sum n_k l_k x_k
+  std::vector<double> rest;  // what rounding has left of `a`, if it is known: only then do many shards lose no more
+                             // than one
 };
 
 // Sums of a block of rows are added to the total as a whole: a coordinate is then off by a few thousand roundings, not
@@ -38,6 +40,25 @@ inline void add_plain_sums(ShardSums& sums, const PackedRows& packed, const Prob
   sums.t = found->t;
   sums.bias = found->bias;
   sums.cancelled = (static_cast<double>(std::min(n, block) + n / block) + 8) * two_u * found->gross * 1.01;
+}
+
+// The sum of counted rows minus `a`, which it was rounded to.
+template <class Data>
+std::vector<double> rest_of_counts(const Data& data, const Problem& problem, std::span<const std::int64_t> rows,
+                                   std::span<const std::int64_t> counts, const std::vector<double>& a) {
+  std::vector<CompensatedSum> sums(a.size());
+  for (std::size_t j = 0; j < a.size(); ++j) sums[j].add(-a[j]);
+  with_view(data, [&](const auto& view) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (counts[i] == 0) continue;
+      const auto factor = static_cast<double>(problem.sides[rows[i]] > 0 ? counts[i] : -counts[i]);
+      view.for_each_entry(rows[i], [&](std::int64_t column, double value) { sums[column].add_product(factor, value); });
+    }
+  });
+  std::vector<double> rest;
+  rest.reserve(a.size());
+  for (const CompensatedSum& sum : sums) rest.push_back(sum.value());
+  return rest;
 }
 
 // `careful`: sums in twice the working precision, of scores too.
@@ -62,13 +83,14 @@ ShardSums sums_of_shard(const Data& data, const Problem& problem, std::span<cons
   if constexpr (std::is_same_v<Data, PackedRows>)
     if (!careful) add_plain_sums(sums, data, problem, rows, counts);
   if (sums.a.empty()) {
-    // Every coordinate is rounded to one double. A free bias is a matter of all shards together.
+    // A free bias is a matter of all shards together.
     Problem apart = problem;
     apart.free_bias = false;
     Counted counted = bound_of_counts(data, apart, rows, counts);
     sums.t = static_cast<std::int64_t>(counted.t);
     sums.bias = counted.bias[0];
-    sums.cancelled = counted.cancelled + 1.01 * two_u * std::sqrt(squared_norm(counted.a).value);
+    sums.rest = rest_of_counts(data, problem, rows, counts, counted.a);
+    sums.cancelled = 3 * counted.cancelled + 1.01 * two_u * std::sqrt(squared_norm(sums.rest).value);
     sums.a = std::move(counted.a);
   }
   CompensatedSum extended;

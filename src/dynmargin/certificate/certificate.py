@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..problem.cores import threads_of
-from ..problem.matrix import as_matrix
+from ..problem.matrix import as_matrix, stays_on_disk
 from ..problem.problems import JointProblem, Problem, first_foreign, label_text
 from ..problem.statement import counted, describe, difference, labels_text
 from ..problem.wording import wording
@@ -216,7 +216,7 @@ class Certificate:
     def verify(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         *,
         C: float | None = None,
@@ -232,10 +232,10 @@ class Certificate:
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
+        X : array or sparse matrix of shape (n_samples, n_features), or RowsOnDisk
             The data that the classifier was trained on.
         y : array of shape (n_samples,)
-            Its labels.
+            Its labels; rows on a disk have their own.
         sample_weight : array of shape (n_samples,), optional
             Its weights, when it was trained with any.
         C : float, optional
@@ -266,6 +266,10 @@ class Certificate:
         other problem: C = 1, not C = 2 for every row
         """
         n_threads = threads_of(n_jobs)
+        if stays_on_disk(X):
+            expected = {"C": C, "classes": classes, "loss": loss, "intercept_scaling": intercept_scaling}
+            found: Verification = X.verify(self, sample_weight, **expected)
+            return found
         if (refused := self.refusal(C, classes, loss, intercept_scaling)) is not None:
             return refused
         matrix, labels = as_matrix(X), np.ravel(y)
@@ -496,7 +500,7 @@ def digest_witnesses(
     witnesses: list[NDArray[Any]] = [weights.ravel(), counts.indices, counts.data]
     if not format_3:
         of_weights = _core.digest_nonzeros(*(packed or (weights.ravel(),)))
-        of_counts = _core.digest_nonzeros(counts.data.astype(np.float64), counts.indices)
+        of_counts = _core.digest_nonzeros(counts.data, counts.indices)
         witnesses = [np.array([of_weights, weights.size, of_counts], dtype=np.uint64)]
     parts = (
         witnesses[0],

@@ -24,6 +24,7 @@ from ..algorithms.registry import ALGORITHMS
 from ..certificate.ball import Settled
 from ..certificate.certificate import Certificate
 from ..certificate.html import as_table
+from ..data.dataset import Csr
 from ..model.linear_model import LinearModel, Predictor
 from ..problem.matrix import as_matrix, for_products, require_sound
 from ..problem.packed import PackedProblem
@@ -415,6 +416,7 @@ class MarginClassifier(Fitted, Predictor, CallbackSupportMixin, ClassifierMixin,
 
     def _rows(self, X: Any, *y: Any, **options: Any) -> Any:
         """Let scikit-learn check rows, and labels if there are any."""
+        X = X.to_scipy() if isinstance(X, Csr) else X  # a block of rows on a disk
         require_sound(X)
         return validate_data(self, X, *y, **ROWS, **options)
 

@@ -12,7 +12,8 @@ from ..problem.problems import Problem, Weights
 from ..training.fit import Fit
 from ..training.request import Request
 from ..training.result import Result
-from .base import MarginClassifier, Proven
+from .base import Proven
+from .on_disk import FitsOnDisk
 from .parameters import Cost, Intercept, Losses, MarginFloor, StopBySettledRows, parameter, words
 from .settling import SettlingClassifier
 
@@ -23,7 +24,7 @@ class Chosen:
     algorithm_: str
 
 
-class FrontDoor(Proven, Chosen, Losses, MarginFloor, Intercept, MarginClassifier):
+class FrontDoor(Proven, Chosen, Losses, MarginFloor, Intercept, FitsOnDisk):
     """Base of the classifiers that choose among algorithms.
 
     Parameters

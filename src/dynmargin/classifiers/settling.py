@@ -11,13 +11,14 @@ class SettlingClassifier(MarginClassifier):
     """Base of the classifiers that can train until predictions are settled."""
 
     @validated
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None, *, settle_on: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None, *, settle_on: Any = None) -> Self:
         """Train until what is asked for is proven, or a limit is met.
 
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
-            float32 or float64, dense or CSR, is read as it is; anything else is converted first.
+            float32 or float64, dense or CSR, is read as it is; anything else is converted first. Or what
+            `dynmargin.open_data` returns: rows on a disk, which have labels of their own.
         y : array of shape (n_samples,)
             Labels; with more than two, each is trained against the rest.
         sample_weight : array of shape (n_samples,), optional

@@ -54,11 +54,21 @@ def run_listing(arguments: argparse.Namespace) -> int:
 def run_conversion(arguments: argparse.Namespace) -> int:
     """Read one format and write another."""
     from ..data.atomic import require_other_file
-    from ..data.formats import write_dataset
+    from ..data.formats import convert_to_folder, format_of, write_dataset
 
     require_other_file(arguments.out, arguments.data)
+    if (arguments.to or format_of(arguments.out)) == "folder":
+        labelled, notices = convert_to_folder(arguments.data, arguments.out, arguments.format, label=arguments.label)
+        for message in (*notices, *(() if labelled else (no_labels(arguments.data),))):
+            notice(message)
+        return DONE
     dataset = read_data(arguments)
     if dataset.y is None:
-        notice(f"{arguments.data} has no labels; in a table --label names their column")
+        notice(no_labels(arguments.data))
     write_dataset(dataset, arguments.out, arguments.to)
     return DONE
+
+
+def no_labels(path: str) -> str:
+    """Say that a file has no labels."""
+    return f"{path} has no labels; in a table --label names their column"

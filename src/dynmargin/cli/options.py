@@ -24,7 +24,7 @@ EXIT_CODES = f"""exit codes:
   {INTERRUPTED}  interrupted by Ctrl-C
   {BROKEN_PIPE}  the reader of the output closed it early"""
 
-DATA_HELP = "LIBSVM text, .csv, .tsv, .parquet, .npz or a folder of arrays; may be compressed; - for standard input"
+DATA_HELP = "LIBSVM text, .csv, .tsv, .parquet, .npz or a folder of blocks; may be compressed; - for standard input"
 
 
 def number(kind: type, accepts: Callable[[Any], bool], otherwise: str) -> Callable[[str], Any]:

@@ -10,6 +10,8 @@ exit codes: 0 done, 3 failed
 
 import argparse
 import sys
+from contextlib import nullcontext
+from typing import Any, TextIO
 
 from . import documents
 from .liblinear import add_prediction_arguments, require_no_probabilities
@@ -26,6 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--scores", action="store_true", help="write scores after each label, below a line of names")
     settled = "write after each label whether it is settled (yes or no: no more training changes it), and count these"
     parser.add_argument("--settled", action="store_true", help=settled)
+    memory = "what predicting on a folder may take, as in 2GB; its rows stay on the disk"
+    parser.add_argument("--memory", metavar="BYTES", help=memory)
     parser.add_argument("-q", "--quiet", action="store_true", help="print neither the accuracy nor the count")
     add_prediction_arguments(parser)
     parser.set_defaults(run=run, optional="out")
@@ -35,65 +39,114 @@ def run(arguments: argparse.Namespace) -> int:
     """Read model and data, write predictions, print the accuracy."""
     import numpy as np
 
-    from ..certificate.certificate import percent
     from ..data.atomic import atomic_write, require_other_file
     from ..data.dataset import Csr
-    from ..data.libsvm import label_text
     from ..model.linear_model import labels_of
     from ..training.phases import enter
+    from .on_disk import aligned, rows_on_disk
 
     require_no_probabilities(arguments)
     documents.require_separate(arguments, arguments.out, "OUT")
     if arguments.out is not None:
         require_other_file(arguments.out, arguments.data, arguments.model)
     model = read_model(arguments)
-    dataset = read_data(arguments, model)
-    if beyond := dataset.columns_beyond(model.feature_names):
-        notice(f"the model does not use {columns_text(beyond)}")
-    dataset = dataset.aligned(model.feature_names)
-    X, y = dataset.X, dataset.y
-    if isinstance(X, Csr):
-        if X.shape[1] > model.n_features:
-            notice(f"features beyond the model's {model.n_features} are not used")
-        X = X.with_columns(model.n_features)
+    rows = rows_on_disk(arguments)
+    if rows is None:
+        dataset = read_data(arguments, model)
+        if beyond := dataset.columns_beyond(model.feature_names):
+            notice(f"the model does not use {columns_text(beyond)}")
+        dataset = dataset.aligned(model.feature_names)
+        blocks, labelled = iter([(dataset.X, dataset.y)]), dataset.y is not None
+        shape = dataset.X.shape
+    else:
+        rows = aligned(rows, model)
+        blocks, labelled, shape = rows.blocks(), rows.folder.labels is not None, rows.shape
+    if (rows is not None or isinstance(dataset.X, Csr)) and shape[1] > model.n_features:
+        notice(f"features beyond the model's {model.n_features} are not used")
+    out = arguments.out or (None if labelled or arguments.json else "-")
+    found, unlabelled = Found(), []
     enter("predicting")
-    scores = model.decision_function(X)
-    labels = labels_of(scores, model.classes)
-    settled = model.settled(X) if arguments.settled else None
+    with nullcontext() if out is None else atomic_write(out) as file:
+        for X, y in blocks:
+            X = X.with_columns(model.n_features) if isinstance(X, Csr) else X
+            scores = model.decision_function(X)
+            labels = labels_of(scores, model.classes)
+            settled = model.settled(X) if arguments.settled else None
+            found.add(labels, y, settled, model.classes)
+            if not labelled and arguments.json and out is None:
+                unlabelled.append(labels)
+            if file is not None:
+                file.write(lines_of(labels, scores if arguments.scores else None, settled, model.classes, found.first))
     enter(None)
-    out = arguments.out or ("-" if y is None and not arguments.json else None)
-    if out is not None:
-        names, lines = ["label"], [label_text(label) for label in labels.tolist()]
-        if settled is not None:
-            names.append("settled")
-            lines = [f"{line} {'yes' if sure else 'no'}" for line, sure in zip(lines, settled, strict=True)]
-        if arguments.scores:
-            names += [label_text(label) for label in (model.classes[1:] if scores.ndim == 1 else model.classes)]
-            columns = scores.reshape(len(labels), -1).tolist()
-            lines = [f"{line} {' '.join(map(repr, row))}" for line, row in zip(lines, columns, strict=True)]
-        if len(names) > 1:
-            lines.insert(0, " ".join(names))
-        with atomic_write(out) as file:
-            file.write("".join(f"{line}\n" for line in lines).encode())
-    right = None if y is None or not np.isin(y, model.classes).any() else int((labels == y).sum())
     if arguments.json:
+        found.document(np.concatenate(unlabelled) if unlabelled else None, out)
+    elif not arguments.quiet:
+        found.report(sys.stderr if out == "-" else sys.stdout)
+    return DONE
+
+
+def lines_of(labels: Any, scores: Any, settled: Any, classes: Any, first: bool) -> bytes:
+    """Write one line per row, below a line of names where there is more than a label."""
+    from ..data.libsvm import label_text
+
+    names, lines = ["label"], [label_text(label) for label in labels.tolist()]
+    if settled is not None:
+        names.append("settled")
+        lines = [f"{line} {'yes' if sure else 'no'}" for line, sure in zip(lines, settled, strict=True)]
+    if scores is not None:
+        names += [label_text(label) for label in (classes[1:] if scores.ndim == 1 else classes)]
+        columns = scores.reshape(len(labels), -1).tolist()
+        lines = [f"{line} {' '.join(map(repr, row))}" for line, row in zip(lines, columns, strict=True)]
+    if first and len(names) > 1:
+        lines.insert(0, " ".join(names))
+    return "".join(f"{line}\n" for line in lines).encode()
+
+
+class Found:
+    """What predictions add up to, block by block."""
+
+    def __init__(self) -> None:
+        self.blocks = self.rows = self.right = self.known = self.settled = 0
+        self.labelled = self.with_settled = False
+
+    @property
+    def first(self) -> bool:
+        """Whether there was one block so far."""
+        return self.blocks == 1
+
+    def add(self, labels: Any, y: Any, settled: Any, classes: Any) -> None:
+        """Count the rows of a block."""
+        import numpy as np
+
+        self.blocks, self.rows = self.blocks + 1, self.rows + len(labels)
+        if settled is not None:
+            self.with_settled, self.settled = True, self.settled + int(settled.sum())
+        if y is not None:
+            self.labelled = True
+            self.right += int((labels == y).sum())
+            self.known += int(np.isin(y, classes).sum())
+
+    def document(self, labels: Any, out: str | None) -> None:
+        """Print it as JSON."""
+        right = self.right if self.labelled and self.known else None
         documents.show(
             "predict",
-            rows=len(labels),
-            accuracy=None if right is None else right / len(labels),
+            rows=self.rows,
+            accuracy=None if right is None else right / self.rows,
             right=right,
-            settled=None if settled is None else int(settled.sum()),
-            labels=labels if y is None and out is None else None,
+            settled=self.settled if self.with_settled else None,
+            labels=labels,
             out=out,
         )
-        return DONE
-    if settled is not None and not arguments.quiet:
-        count = f"{percent(float(settled.mean()))} of the predictions are settled ({settled.sum()}/{len(settled)})"
-        print(count, file=sys.stderr if out == "-" else sys.stdout)
-    if y is not None and not arguments.quiet:
-        if right is not None:
-            accuracy = f"Accuracy = {right / len(y):.4%} ({right}/{len(y)})"
-            print(accuracy, file=sys.stderr if out == "-" else sys.stdout)
-        else:
+
+    def report(self, file: TextIO) -> None:
+        """Print how many predictions are settled, and how many are right."""
+        from ..certificate.certificate import percent
+
+        if self.with_settled:
+            share = percent(self.settled / self.rows) if self.rows else "none"
+            print(f"{share} of the predictions are settled ({self.settled}/{self.rows})", file=file)
+        if self.labelled and self.known:
+            print(f"Accuracy = {self.right / self.rows:.4%} ({self.right}/{self.rows})", file=file)
+        elif self.labelled:
             notice("no row has a label that the model knows: there is no accuracy")
-    return DONE

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..model.scaling import Scaling
     from ..path.error_curve import ErrorCurve
     from ..problem.problems import Problem
+    from ..shards.rows_on_disk import RowsOnDisk
     from ..training.checkpoint import Checkpoint
     from ..training.fit import Fit, Train
     from ..training.request import Request
@@ -68,6 +69,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--checkpoint", metavar="FILE", help="keep snapshots there, and continue from them if the file exists")
     every = "seconds between two snapshots (default 60); they take at most 2 %% of the time"
     add("--checkpoint-every", type=positive, default=60.0, metavar="SECONDS", help=every)
+    memory = "what training on a folder may take, as in 2GB; its rows stay on the disk"
+    add("--memory", metavar="BYTES", help=f"{memory} (default: they are read into memory if they fit)")
     add("-q", "--quiet", action="store_true", help="print nothing but notices and errors")
     liblinear.add_training_arguments(parser)
     parser.set_defaults(run=run, optional="model")
@@ -121,14 +124,14 @@ def train(arguments: argparse.Namespace) -> int:
     if arguments.validate and not arguments.search_C:
         if arguments.model:
             notice(f"{arguments.model} is not written: cross-validation leaves no model")
-        return Training(arguments).validate()
+        return training_for(arguments).validate()
     arguments.model = arguments.model or default_model(arguments.data)
     documents.require_separate(arguments, arguments.model, "MODEL")
     require_writable(arguments.model)
     if cluster.is_asked(arguments):
         return cluster.train(arguments, class_weights)
     require_other_file(arguments.model, arguments.data, arguments.weights)
-    training = Training(arguments)
+    training = training_for(arguments)
     return training.search() if arguments.search_C else training.fit()
 
 
@@ -144,6 +147,14 @@ def loss_of(arguments: argparse.Namespace) -> str:
     if loss == "hinge" and arguments.multi_class == "joint":
         raise ValueError("--multi-class joint has squared slacks only, not --loss hinge")
     return loss
+
+
+def training_for(arguments: argparse.Namespace) -> "Training":
+    """Return the training over rows in memory, or over those that stay on the disk."""
+    from .on_disk import rows_on_disk
+
+    rows = rows_on_disk(arguments)
+    return Training(arguments) if rows is None else TrainingOnDisk(arguments, rows)
 
 
 def require_settling(arguments: argparse.Namespace) -> None:
@@ -456,3 +467,60 @@ class Training:
         else:
             print(f"Cross Validation Accuracy = {right / len(y):.4%}")
         return code
+
+
+class TrainingOnDisk(Training):
+    """What a command line asks for, over rows that stay on the disk."""
+
+    def __init__(self, arguments: argparse.Namespace, rows: "RowsOnDisk") -> None:
+        from .. import _core
+        from ..training.request import Request
+
+        refused = {
+            "--scale": arguments.scale != "none",
+            "--validate": arguments.validate,
+            "--until-settled": arguments.until_settled,
+            "--search-C": arguments.search_C,
+            "--multi-class joint": arguments.multi_class == "joint",
+        }
+        for option, given in refused.items():
+            if given:
+                raise ValueError(f"{option} needs rows that fit into memory; these stay on the disk")
+        self.arguments, self.data_on_disk, self.curve = arguments, rows, None
+        self.checkpoint = open_checkpoint(arguments)
+        self.algorithm, _ = find(arguments.algorithm)
+        self.dataset: Any = rows.folder  # names and indices, as of a dataset
+        self.classes = rows.classes
+        for label in class_weights(self.classes, arguments.class_weights)[1]:
+            notice(f"no row has the label {label} of -w{label}")
+        self.weights = options.read_weights(arguments.weights, len(rows)) if arguments.weights else None
+        if not arguments.quiet:
+            limit = _core.in_units(rows.memory_limit)
+            n_rows, n_features = rows.shape
+            size = f"{n_rows} rows, {n_features} features, {_core.in_units(rows.nbytes)}"
+            notice(f"{arguments.data}: {size}; they stay on the disk, in memory are at most {limit}")
+        self.request = Request(
+            epsilon=arguments.epsilon,
+            seed=arguments.seed,
+            max_time=arguments.max_time,
+            started=arguments.started,
+            warn=notice,
+            checkpoint=self.checkpoint,
+        )
+        self.began = time.perf_counter()
+
+    def fitted(self, problems: "list[Problem]") -> "Fit":
+        """Train on the problems."""
+        from ..problem.problems import BinaryProblem
+        from ..shards.disk_fit import fit_on_disk
+
+        stated = [problem for problem in problems if isinstance(problem, BinaryProblem)]
+        _, found = fit_on_disk(
+            self.data_on_disk,
+            self.weights,
+            lambda _: stated,
+            self.request,
+            algorithm=self.algorithm.name,
+            around=(lambda train: train) if self.checkpoint is None else self.checkpoint.around,
+        )
+        return found

@@ -37,6 +37,7 @@ from .options import (
 
 if TYPE_CHECKING:
     from ..certificate.certificate import Verification
+    from ..data.binary import Folder
     from ..data.dataset import Dataset
     from ..model.linear_model import LinearModel
 
@@ -53,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--classes", type=names, metavar="LABELS", help="which classes there must be, separated by commas")
     add("--loss", choices=("squared_hinge", "hinge"), help="which loss it must be")
     add("--scale", choices=("standard", "maxabs", "none"), metavar="HOW", help="how the features must be scaled")
+    add("--memory", metavar="BYTES", help="what verifying on a folder may take, as in 2GB; its rows stay on the disk")
     parser.set_defaults(run=run)
 
 
@@ -66,12 +68,26 @@ def run(arguments: argparse.Namespace) -> int:
     from ..certificate.certificate import unproven
     from ..data.dataset import Csr
     from ..training.phases import enter
+    from .on_disk import aligned, rows_on_disk
 
     model = read_model(arguments)
     scale = "none" if model.scaling is None else model.scaling.kind
     if arguments.scale not in (None, scale):
         differs = f"the features are scaled by {scale}, not by {arguments.scale}"
         return conclude(arguments, model, unproven("other problem", differs))
+    rows = rows_on_disk(arguments)
+    expected = {
+        "C": arguments.C,
+        "classes": labels(arguments.classes, model),
+        "loss": arguments.loss,
+        "intercept_scaling": arguments.bias,
+    }
+    if rows is not None:
+        weights = read_weights(arguments.weights, len(rows)) if arguments.weights else None
+        enter("proving")
+        found = model.verify(aligned(rows, model), None, weights, **expected)
+        column = label_column(arguments, rows.folder, model)
+        return conclude(arguments, model, replace(found, problem=found.problem and found.problem + column))
     dataset = read_data(arguments, model)
     if beyond := dataset.columns_beyond(model.feature_names):
         return conclude(arguments, model, unproven("other data", f"the table also has {columns_text(beyond)}"))
@@ -82,12 +98,6 @@ def run(arguments: argparse.Namespace) -> int:
     if isinstance(X, Csr) and X.shape[1] < model.n_features:  # the last features may have no value
         X = X.with_columns(model.n_features)
     weights = read_weights(arguments.weights, X.shape[0]) if arguments.weights else None
-    expected = {
-        "C": arguments.C,
-        "classes": labels(arguments.classes, model),
-        "loss": arguments.loss,
-        "intercept_scaling": arguments.bias,
-    }
     enter("proving")
     found = model.verify(X, dataset.y, weights, **expected, n_jobs=jobs(arguments))
     columns = label_column(arguments, dataset, model) + dropped_columns(arguments, dataset)
@@ -163,7 +173,7 @@ def is_number(word: str) -> bool:
     return True
 
 
-def label_column(arguments: argparse.Namespace, dataset: "Dataset", model: "LinearModel") -> str:
+def label_column(arguments: argparse.Namespace, dataset: "Dataset | Folder", model: "LinearModel") -> str:
     """Say which column of a table the labels are, and who has chosen it."""
     from ..problem.problems import label_text
 

@@ -66,7 +66,7 @@ def verify(
 class ClusterCertificate(Certificate):
     """A certificate whose `verify` also takes Dask collections; the data are checked where they are."""
 
-    def verify(self, X: Any, y: Any, sample_weight: Any = None, **asked: Any) -> Verification:
+    def verify(self, X: Any, y: Any = None, sample_weight: Any = None, **asked: Any) -> Verification:
         """Recompute each bound from its witness and the data, rounding errors accounted for.
 
         Parameters

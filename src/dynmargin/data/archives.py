@@ -9,7 +9,8 @@ import lzma
 import os
 import sys
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from io import RawIOBase
 from typing import Any, BinaryIO
@@ -18,7 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .dataset import DataError
-from .limits import max_unpacked, require_end, require_memory, require_unpacked, taking_memory
+from .limits import (
+    max_unpacked,
+    require_end,
+    require_memory,
+    require_plausible,
+    require_unpacked,
+    taking_memory,
+)
 from .npy import SLICE_BYTES, read_into
 
 Bytes = NDArray[np.uint8]
@@ -155,31 +163,97 @@ def _rest(file: BinaryIO | RawIOBase, name: str) -> Bytes:
     return np.frombuffer(content, dtype=np.uint8)
 
 
-def _unpack(packed: Bytes, compression: Compression, name: str) -> bytearray:
-    """Decompress one stream after the other to the last byte, a bounded piece at a time."""
-    unpacked, position = bytearray(), 0
+def pieces(path: str, name: str) -> Iterator[bytes]:
+    """Yield the decompressed bytes of a file piece by piece, in memory that does not grow with the file."""
     try:
-        while position < len(packed):
-            stream, piece, hungry = compression.decompressor(), b"", True
+        with _opened(path) as file:
+            read = _Slices(file)
+            for compression in COMPRESSIONS:
+                if read.begins_with(compression.magic):
+                    yield from _unpacked(read, compression, name, require_plausible)
+                    return
+            while piece := read.next():
+                yield piece
+    except OSError as error:
+        raise DataError((error.strerror or str(error)).lower(), name) from error
+
+
+def _opened(path: str) -> AbstractContextManager[Any]:
+    return nullcontext(sys.stdin.buffer) if path == STDIN else open(path, "rb", buffering=0)
+
+
+class _Slices:
+    """A file, slice by slice, of which the last may be put back."""
+
+    def __init__(self, file: Any) -> None:
+        self._file, self._back = file, b""
+        self.position = 0  # of what was taken
+
+    def next(self) -> bytes:
+        """Take the next slice; empty at the end."""
+        found: bytes = self._back or self._file.read(SLICE_BYTES)
+        self._back = b""
+        self.position += len(found)
+        return found
+
+    def put_back(self, rest: bytes) -> None:
+        """Give back what was not used of the last slice."""
+        self._back = rest
+        self.position -= len(rest)
+
+    def begins_with(self, magic: bytes) -> bool:
+        """Whether the rest of the file begins like that."""
+        while len(self._back) < len(magic) and (more := self._file.read(SLICE_BYTES)):
+            self._back += more
+        return self._back.startswith(magic)
+
+
+def _unpack(packed: Bytes, compression: Compression, name: str) -> bytearray:
+    """Decompress an archive that is in memory."""
+    unpacked = bytearray()
+    with taking_memory("unpacking the file", 2 * SLICE_BYTES):
+        for found in _unpacked(_Slices(_Memory(packed)), compression, name, require_unpacked):
+            with taking_memory("unpacking the file", len(unpacked) + 2 * SLICE_BYTES):
+                unpacked += found
+    return unpacked
+
+
+class _Memory:
+    """Bytes in memory as a file."""
+
+    def __init__(self, content: Bytes) -> None:
+        self._content, self._place = content, 0
+
+    def read(self, size: int) -> bytes:
+        found = self._content[self._place : self._place + size].tobytes()
+        self._place += len(found)
+        return found
+
+
+def _unpacked(
+    packed: _Slices, compression: Compression, name: str, require: Callable[[int, int, str], None]
+) -> Iterator[bytes]:
+    """Decompress one stream after the other to the last byte, a bounded piece at a time."""
+    total = 0
+    try:
+        while piece := packed.next():
+            stream = compression.decompressor()
             while not stream.eof:
-                if hungry:
-                    if position == len(packed):
-                        raise DataError(f"the {compression.name} archive is truncated", name)
-                    piece = packed[position : position + SLICE_BYTES].tobytes()
-                    position += len(piece)
-                with taking_memory("unpacking the file", len(unpacked) + 2 * SLICE_BYTES):
-                    found = stream.decompress(piece, SLICE_BYTES)
-                    require_unpacked(len(unpacked) + len(found), position, name)
-                    unpacked += found
+                found = stream.decompress(piece, SLICE_BYTES)
+                total += len(found)
+                require(total, packed.position, name)
+                if found:
+                    yield found
                 piece = getattr(stream, "unconsumed_tail", b"")  # the others keep it themselves
-                hungry = len(found) < SLICE_BYTES
-            position -= len(stream.unused_data)
-            while compression.padded and position < len(packed) and packed[position] == 0:
-                position += 1
+                if len(found) < SLICE_BYTES and not stream.eof and not piece and not (piece := packed.next()):
+                    raise DataError(f"the {compression.name} archive is truncated", name)
+            rest = stream.unused_data
+            while compression.padded and not (rest := rest.lstrip(b"\0")) and (rest := packed.next()):
+                pass
+            packed.put_back(rest)
     except ImportError:
         raise DataError(f"{compression.name} needs another package: pip install dynmargin[zstd]", name) from None
     except (DataError, MemoryError):
         raise
     except Exception as error:  # each library has its own
         raise DataError(f"the {compression.name} archive is damaged: {error}", name) from error
-    return unpacked

@@ -1,73 +1,249 @@
-"""Our binary form: a folder of .npy arrays, and a header in JSON.
+"""Our binary form: a folder of blocks of rows, packed as the core trains on them, and a header in JSON.
 
-``header.json`` says what the folder holds; a dense table is ``X.npy``, a sparse one ``values.npy``, ``columns.npy`` and
-``starts.npy``, labels are ``labels.npy``. Nothing is parsed: opening a folder takes as long as copying it.
+``header.json`` says what the folder holds, and how each block begins. ``rows-000000`` and so on are the blocks: the
+bytes of `_core.store_rows`, then the numbers of the rows' labels, in one byte each (two, if there are many). Nothing is
+parsed, and a block is read, used and dropped as a whole: data may be larger than memory.
+
+Blocks are read, not mapped: shortening a mapped file kills the process that reads it. A block that is not the one that
+was written is refused: the header has its size and how it begins, and that has a checksum of the rest.
 """
 
 import json
+import math
 import os
 import stat
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from io import FileIO
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _core
+from ..problem.matrix import as_matrix
+from ..problem.problems import label_text
 from .atomic import atomic_folder
 from .dataset import Csr, DataError, Dataset, as_names
-from .limits import require_memory
-from .npy import DamagedArray, read_array
-from .npz import require_table
+from .limits import require_memory, taking_memory
+from .npy import read_into
 
 HEADER = "header.json"
-FORMAT, VERSION = "dynmargin data", 1
-LAYOUTS = ("dense", "csr")
+FORMAT, VERSION = "dynmargin data", 2
 DO_NOT_WAIT = getattr(os, "O_NONBLOCK", 0)  # for somebody who writes to a pipe
 LARGEST_HEADER = 64 * 10**6  # bytes: names of three million columns
+HEAD_BYTES = 64  # of a block: all that its checksum does not cover, and the checksum
+BLOCK_BYTES = 8 << 20  # of packed rows, about: a few of them are in memory at any time
+UNPACKED_AT_A_TIME = 1 << 16  # values
+MOST_LABELS = 1 << 16  # different ones
+MOST_COLUMNS = 2**31 - 1
+LARGEST_BLOCK = 1 << 40  # bytes that a header may claim
+
+
+@dataclass(frozen=True)
+class Block:
+    """What the header knows of a block.
+
+    Attributes
+    ----------
+    rows, nonzeros : int
+        Its size.
+    stored : int
+        The bytes of its packed rows.
+    head : str
+        How these begin, in hexadecimal digits.
+    label_bytes : int
+        Of the number of a label; 0 without labels.
+    label_checksum : int
+        CRC-32 of these numbers.
+    """
+
+    rows: int
+    nonzeros: int
+    stored: int
+    head: str
+    label_bytes: int
+    label_checksum: int
+
+    def fits(self) -> bool:
+        """Whether it can be what a header says: it may be damaged."""
+        sizes = (self.rows, self.nonzeros, self.stored, self.label_checksum)
+        whole = all(type(size) is int and 0 <= size <= LARGEST_BLOCK for size in sizes)
+        head = isinstance(self.head, str) and len(self.head) == 2 * HEAD_BYTES
+        return whole and head and type(self.label_bytes) is int and self.label_bytes in (0, 1, 2)
+
+    @property
+    def nbytes(self) -> int:
+        """The size of its file."""
+        return self.stored + self.rows * self.label_bytes
+
+
+@dataclass(frozen=True, eq=False)
+class Folder:
+    """A folder of packed rows, of which nothing has been read but the header.
+
+    Attributes
+    ----------
+    path : str
+        Where it is.
+    blocks : list of Block
+        Its blocks, in the order of the rows.
+    n_columns : int
+        The number of columns.
+    dense : bool
+        Whether the rows came from a table.
+    dtype : data type
+        Of the values that it was made from.
+    labels : array or None
+        The different labels, in the order in which they were first seen; None without labels.
+    label_rows : array of int
+        How many rows have each.
+    feature_names, first_index, label_name
+        As in `Dataset`.
+    """
+
+    path: str
+    blocks: list[Block]
+    n_columns: int
+    dense: bool
+    dtype: np.dtype[Any]
+    labels: NDArray[Any] | None
+    label_rows: NDArray[np.int64]
+    feature_names: NDArray[np.str_] | None = None
+    first_index: int | None = None
+    label_name: str | None = None
+
+    @property
+    def lengths(self) -> list[int]:
+        """How many rows each block has."""
+        return [block.rows for block in self.blocks]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of rows and of columns."""
+        return sum(self.lengths), self.n_columns
+
+    @property
+    def nbytes(self) -> int:
+        """The size of all blocks."""
+        return sum(block.nbytes for block in self.blocks)
+
+    @property
+    def memory(self) -> int:
+        """The bytes that reading and packing all rows in memory takes."""
+        n_rows, n_columns = self.shape
+        nonzeros = sum(block.nonzeros for block in self.blocks)
+        cells = 8 * n_rows * n_columns if self.dense else 12 * nonzeros + 4 * n_rows
+        return cells + self.nbytes + 100 * n_rows
+
+    def read(self, i: int) -> tuple[_core.PackedRows, NDArray[Any] | None]:
+        """Read a block: its rows, packed, and their labels."""
+        block, name = self.blocks[i], block_name(i)
+        try:
+            with _open(self.path, name) as file:
+                if (size := os.fstat(file.fileno()).st_size) != block.nbytes:
+                    raise ValueError(f"it has {size} bytes, not {block.nbytes}")
+                require_memory(f"the block {name}", size)  # it may have holes: its size says nothing about the disk
+                with taking_memory(f"the block {name}", size):
+                    content = np.empty(size, dtype=np.uint8)
+                if read_into(content, file) != size:
+                    raise ValueError("it ends too early")
+            rows, numbers = content[: block.stored], content[block.stored :]
+            if rows[:HEAD_BYTES].tobytes().hex() != block.head:
+                raise ValueError("it does not begin as it was written")
+            packed = _core.load_rows(rows, self.n_columns)
+            if packed.n_rows != block.rows:
+                raise ValueError(f"it has {packed.n_rows} rows, not {block.rows}")
+            return packed, self._labels(block, numbers)
+        except (OSError, ValueError) as error:
+            raise DataError(f"{name} is missing or has changed since it was written: {error}", self.path) from error
+
+    def _labels(self, block: Block, numbers: NDArray[np.uint8]) -> NDArray[Any] | None:
+        if self.labels is None:
+            return None
+        if zlib.crc32(numbers.data) != block.label_checksum:
+            raise ValueError("its labels have another checksum")
+        places = numbers.view(f"<u{block.label_bytes}") if block.label_bytes else numbers
+        if len(places) and int(places.max()) >= len(self.labels):
+            raise ValueError("it has a label that the header does not know")
+        return self.labels[places]
+
+    def dataset(self) -> Dataset:
+        """Read all rows into memory."""
+        n_rows, n_columns = self.shape
+        nonzeros = sum(block.nonzeros for block in self.blocks)
+        size = self.dtype.itemsize * (n_rows * n_columns if self.dense else nonzeros)
+        require_memory("the rows", size if self.dense else size + 4 * (nonzeros + n_rows))
+        return self._dense() if self.dense else self._sparse(nonzeros)
+
+    def _dense(self) -> Dataset:
+        with taking_memory("the rows", self.dtype.itemsize * math.prod(self.shape)):
+            X, labels = np.zeros(self.shape, dtype=self.dtype), self._no_labels()
+        for begin, rows, y in self._read_all():
+            for first, (values, columns, starts) in _unpacked(rows):
+                places = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+                X[begin + first + places, columns] = values
+            if labels is not None:
+                labels[begin : begin + rows.n_rows] = y
+        return self._dataset(X, labels)
+
+    def _sparse(self, nonzeros: int) -> Dataset:
+        n_rows, n_columns = self.shape
+        index = np.int32 if max(nonzeros, n_rows, n_columns) < 2**31 else np.int64
+        with taking_memory("the rows", (self.dtype.itemsize + 4) * nonzeros + 4 * n_rows):
+            values, columns = np.empty(nonzeros, self.dtype), np.empty(nonzeros, index)
+            starts, labels, place = np.zeros(n_rows + 1, index), self._no_labels(), 0
+        for begin, rows, y in self._read_all():
+            for first, (own_values, own_columns, own_starts) in _unpacked(rows):
+                end = place + len(own_values)
+                if end > nonzeros:
+                    raise DataError(f"its blocks hold more than the {nonzeros} values of {HEADER}", self.path)
+                values[place:end], columns[place:end] = own_values, own_columns
+                starts[begin + first + 1 : begin + first + len(own_starts)] = own_starts[1:] + place
+                place = end
+            if labels is not None:
+                labels[begin : begin + rows.n_rows] = y
+        if place != nonzeros:
+            raise DataError(f"its blocks hold {place} values, not the {nonzeros} of {HEADER}", self.path)
+        return self._dataset(Csr(values, columns, starts, self.shape), labels)
+
+    def _no_labels(self) -> NDArray[Any] | None:
+        return None if self.labels is None else np.empty(self.shape[0], self.labels.dtype)
+
+    def _read_all(self) -> Iterator[tuple[int, _core.PackedRows, NDArray[Any] | None]]:
+        """Yield the number of rows before each block, its rows and their labels."""
+        begin = 0
+        for i, block in enumerate(self.blocks):
+            yield begin, *self.read(i)
+            begin += block.rows
+
+    def _dataset(self, X: Csr | NDArray[Any], y: NDArray[Any] | None) -> Dataset:
+        return Dataset(X, y, self.feature_names, self.first_index, label_name=self.label_name)
+
+
+def _unpacked(rows: _core.PackedRows) -> Iterator[tuple[int, tuple[NDArray[Any], ...]]]:
+    """Yield the first of some rows and their CSR arrays, a few at a time: the latter take twice the memory of rows."""
+    step = max(1, rows.n_rows * UNPACKED_AT_A_TIME // max(1, rows.n_nonzeros))
+    for begin in range(0, rows.n_rows, step):
+        yield begin, _core.unpack(rows, np.arange(begin, min(begin + step, rows.n_rows), dtype=np.int64))
+
+
+def block_name(i: int) -> str:
+    """Return the name of a block's file."""
+    return f"rows-{i:06}"
 
 
 def read(folder: str) -> Dataset:
-    """Read the arrays of a folder."""
-    header = _header(folder)
-    X: Csr | NDArray[Any]
-    if header["layout"] == "dense":
-        X = require_table(_load(folder, "X"), folder)
-    else:
-        values, columns, starts = (_load(folder, name) for name in ("values", "columns", "starts"))
-        X = Csr(values, columns, starts, (starts.size - 1, header["columns"]))
-    y = _load(folder, "labels") if header.get("labels") else None
-    names = header.get("feature_names")
-    return Dataset(X, y, None if names is None else as_names(names, folder), header.get("first_index"))
+    """Read all rows of a folder into memory."""
+    return open_folder(folder).dataset()
 
 
-def write(dataset: Dataset, folder: str) -> None:
-    """Write a new folder, which gets its name when it is complete."""
-    if Path(folder).exists():
-        raise DataError("it already exists; remove it, or name another folder", folder)
-    header: dict[str, Any] = {"format": FORMAT, "version": VERSION, "labels": dataset.y is not None}
-    arrays: dict[str, Any] = {} if dataset.y is None else {"labels": dataset.y}
-    if isinstance(dataset.X, Csr):
-        header |= {"layout": "csr", "columns": dataset.X.shape[1]}
-        arrays |= {"values": dataset.X.data, "columns": dataset.X.indices, "starts": dataset.X.indptr}
-    else:
-        header["layout"] = "dense"
-        arrays["X"] = dataset.X
-    if dataset.feature_names is not None:
-        header["feature_names"] = dataset.feature_names.tolist()
-    if dataset.first_index is not None:
-        header["first_index"] = dataset.first_index
-    text = (json.dumps(header, indent=1) + "\n").encode()
-    if len(text) > LARGEST_HEADER:
-        raise DataError("the names of its columns take more than 64 MB", folder)
-    with atomic_folder(folder) as place:
-        for name, array in arrays.items():
-            np.save(place / f"{name}.npy", array, allow_pickle=False)
-        (place / HEADER).write_bytes(text)
-
-
-def _header(folder: str) -> dict[str, Any]:
-    """Read the header, and refuse what `read` does not expect in it."""
+def open_folder(folder: str) -> Folder:
+    """Read the header, and refuse what cannot be."""
     try:
         with _open(folder, HEADER) as file:
             if (size := os.fstat(file.fileno()).st_size) > LARGEST_HEADER:
@@ -78,19 +254,208 @@ def _header(folder: str) -> dict[str, Any]:
             raise KeyError
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise DataError(f"not a folder of dynmargin data: {HEADER} is missing or not ours", folder) from error
-    if version > VERSION:
-        raise DataError(f"its format is version {version}; this program reads versions up to {VERSION}", folder)
-    names, first = header.get("feature_names"), header.get("first_index")
+    if version != VERSION:
+        hint = "convert the data again" if version < VERSION else f"this program reads versions up to {VERSION}"
+        raise DataError(f"its format is version {version}; {hint}", folder)
+    names, first, columns = header.get("feature_names"), header.get("first_index"), header.get("columns")
+    title = header.get("label_name")
+    blocks, labels = _blocks(header.get("blocks")), _labels(header.get("labels"))
     for name, fits in {
-        "layout": header.setdefault("layout", "csr") in LAYOUTS,
-        "columns": type(header.setdefault("columns", 0)) is int,
-        "labels": isinstance(header.get("labels", False), bool),
+        "columns": type(columns) is int and 0 <= columns <= MOST_COLUMNS,
+        "dense": isinstance(header.get("dense"), bool),
+        "values": header.get("values") in ("float32", "float64"),
         "feature_names": names is None or (isinstance(names, list) and all(isinstance(one, str) for one in names)),
         "first_index": first is None or (type(first) is int and first in (0, 1)),
+        "label_name": title is None or isinstance(title, str),
+        "blocks": blocks is not None and all((block.label_bytes > 0) == (labels is not None) for block in blocks),
+        "labels": header.get("labels") is None or labels is not None,
+        "label_rows": labels is None or _counts_of(header.get("label_rows"), labels, blocks or []),
     }.items():
         if not fits:
-            raise DataError(f"{name!r} in {HEADER} is {str(header[name])[:40]}, which cannot be", folder)
-    return header
+            raise DataError(f"{name!r} in {HEADER} is {str(header.get(name))[:40]}, which cannot be", folder)
+    if names is not None and len(names) != columns:
+        raise DataError(f"{HEADER} has {len(names)} names for {columns} columns", folder)
+    assert blocks is not None
+    return Folder(
+        folder,
+        blocks,
+        columns,  # type: ignore[arg-type]  # an int
+        header["dense"],
+        np.dtype(header["values"]),
+        labels,
+        np.array(header.get("label_rows") or [], dtype=np.int64),
+        None if names is None else as_names(names, folder),
+        first,
+        title,
+    )
+
+
+def _blocks(found: Any) -> list[Block] | None:
+    try:
+        blocks = [Block(*one) for one in found]
+    except TypeError:
+        return None
+    return blocks if all(block.fits() for block in blocks) else None
+
+
+def _labels(found: Any) -> NDArray[Any] | None:
+    """Return the different labels: numbers of one kind, or text."""
+    if not isinstance(found, list) or len(found) > MOST_LABELS or len({type(one) for one in found}) > 1:
+        return None
+    if not found:
+        return np.empty(0)
+    if isinstance(found[0], str):
+        try:
+            return as_names(found, HEADER)
+        except DataError:
+            return None
+    labels = np.array(found) if isinstance(found[0], bool | int | float) else None
+    return labels if labels is not None and labels.dtype.kind in "fiub" and np.isfinite(labels).all() else None
+
+
+def _counts_of(found: Any, labels: NDArray[Any], blocks: list[Block]) -> bool:
+    whole = isinstance(found, list) and all(type(one) is int and one >= 0 for one in found)
+    return whole and len(found) == len(labels) and sum(found) == sum(block.rows for block in blocks)
+
+
+@dataclass
+class FolderWriter:
+    """Blocks that are being written, into a folder that has no name yet.
+
+    Attributes
+    ----------
+    place : Path
+        The folder.
+    path : str
+        The name it will get, for messages.
+    """
+
+    place: Path
+    path: str
+    blocks: list[Block] = field(default_factory=list)
+    n_columns: int = 0
+    n_rows: int = 0
+    dense: bool = False
+    single: bool = True  # whether all values came as float32
+    labelled: bool | None = None
+    label_places: dict[Any, int] = field(default_factory=dict)
+    label_rows: list[int] = field(default_factory=list)
+
+    def add(self, X: Csr | NDArray[Any], y: NDArray[Any] | None) -> None:
+        """Write rows as blocks of about the usual size; they may have more columns than those before."""
+        self.dense, self.labelled = not isinstance(X, Csr), y is not None
+        self.single &= (X.data if isinstance(X, Csr) else X).dtype == np.float32
+        self.n_columns = max(self.n_columns, X.shape[1])
+        cuts = _cuts(X)
+        for begin, end in pairwise(cuts):
+            self._add_block(_part(X, begin, end, self.n_columns), None if y is None else y[begin:end])
+
+    def _add_block(self, X: Csr | NDArray[Any], y: NDArray[Any] | None) -> None:
+        matrix = as_matrix(X)
+        try:
+            packed = _core.pack(matrix)
+        except ValueError as error:
+            self._require_finite(X)
+            raise DataError(str(error), self.path) from error
+        stored = _core.store_rows(packed)
+        numbers = np.empty(0, np.uint8) if y is None else self._numbers(y)
+        with (self.place / block_name(len(self.blocks))).open("xb") as file:
+            file.write(stored.data)
+            file.write(numbers.data)
+        head = stored[:HEAD_BYTES].tobytes().hex()
+        width = 0 if y is None else numbers.dtype.itemsize
+        checksum = zlib.crc32(numbers.view(np.uint8).data)
+        self.blocks.append(Block(packed.n_rows, packed.n_nonzeros, len(stored), head, width, checksum))
+        self.n_rows += packed.n_rows
+
+    def _require_finite(self, X: Csr | NDArray[Any]) -> None:
+        """Refuse NaN and infinities, naming the first row of all that has one."""
+        try:
+            Dataset(X, None).require_finite()
+        except ValueError as error:
+            row, _, what = str(error).removeprefix("row ").partition(" ")
+            raise DataError(f"row {self.n_rows + int(row)} {what}", self.path) from error
+
+    def _numbers(self, y: NDArray[Any]) -> NDArray[Any]:
+        """Return the numbers of labels; new ones get the next."""
+        if y.dtype.kind == "f" and not np.isfinite(y).all():
+            row = int(np.flatnonzero(~np.isfinite(y))[0])
+            raise DataError(f"the label of row {self.n_rows + row + 1} is {y[row]}, which is not a label", self.path)
+        found, inverse, counts = np.unique(y, return_inverse=True, return_counts=True)
+        places = np.array([self.label_places.setdefault(one, len(self.label_places)) for one in found.tolist()])
+        if len(self.label_places) > MOST_LABELS:
+            raise DataError(
+                f"the rows have more than {MOST_LABELS} different labels, so these are no classes", self.path
+            )
+        self.label_rows += [0] * (len(self.label_places) - len(self.label_rows))
+        for place, count in zip(places.tolist(), counts.tolist(), strict=True):
+            self.label_rows[place] += count
+        width = "u1" if len(self.label_places) <= 1 << 8 else "<u2"
+        return places.astype(width)[inverse] if len(y) else np.empty(0, width)
+
+    def finish(
+        self, feature_names: NDArray[np.str_] | None, first_index: int | None, label_name: str | None = None
+    ) -> None:
+        """Write the header, which makes the folder whole."""
+        kinds = {type(label) for label in self.label_places}
+        if len(kinds) > 1:
+            texts = ", ".join(label_text(label) for label in list(self.label_places)[:5])
+            raise DataError(f"the labels are neither all numbers nor all text: {texts}", self.path)
+        header: dict[str, Any] = {
+            "format": FORMAT,
+            "version": VERSION,
+            "columns": self.n_columns,
+            "dense": self.dense,
+            "values": "float32" if self.single and self.blocks else "float64",
+            "labels": list(self.label_places) if self.labelled else None,
+            "label_rows": self.label_rows,
+        }
+        header |= {} if feature_names is None else {"feature_names": feature_names.tolist()}
+        header |= {} if first_index is None else {"first_index": first_index}
+        header |= {} if label_name is None else {"label_name": label_name}
+        header["blocks"] = [list(vars(block).values()) for block in self.blocks]
+        text = (json.dumps(header) + "\n").encode()
+        if len(text) > LARGEST_HEADER:
+            raise DataError("the names of its columns take more than 64 MB", self.path)
+        (self.place / HEADER).write_bytes(text)
+
+
+@contextmanager
+def writing(folder: str) -> Iterator[FolderWriter]:
+    """Write a new folder, which gets its name when it is complete."""
+    if Path(folder).exists():
+        raise DataError("it already exists; remove it, or name another folder", folder)
+    with atomic_folder(folder) as place:
+        yield FolderWriter(place, folder)
+
+
+def write(dataset: Dataset, folder: str) -> None:
+    """Write rows that are in memory."""
+    with writing(folder) as writer:
+        writer.add(dataset.X, dataset.y)
+        writer.finish(dataset.feature_names, dataset.first_index, dataset.label_name)
+
+
+def _cuts(X: Csr | NDArray[Any]) -> list[int]:
+    """Return where to cut rows into blocks; a row that is longer than a block is one of its own."""
+    n_rows = X.shape[0]
+    if not isinstance(X, Csr):
+        step = max(1, BLOCK_BYTES // max(1, X.shape[1] * X.dtype.itemsize))
+        return [*range(0, n_rows, step), n_rows]
+    entry = X.data.dtype.itemsize + (2 if X.shape[1] < 1 << 16 else 4)
+    cuts, most = [0], BLOCK_BYTES // entry
+    while cuts[-1] < n_rows:
+        end = int(np.searchsorted(X.indptr, X.indptr[cuts[-1]] + most, side="right")) - 1
+        cuts.append(min(n_rows, max(cuts[-1] + 1, min(end, cuts[-1] + BLOCK_BYTES // 8))))
+    return cuts if n_rows else [0, 0]
+
+
+def _part(X: Csr | NDArray[Any], begin: int, end: int, n_columns: int) -> Csr | NDArray[Any]:
+    if not isinstance(X, Csr):
+        return X[begin:end]
+    entries = slice(int(X.indptr[begin]), int(X.indptr[end]))
+    starts = X.indptr[begin : end + 1] - X.indptr[begin]
+    return Csr(X.data[entries], X.indices[entries], starts, (end - begin, n_columns))
 
 
 def _open(folder: str, name: str) -> FileIO:
@@ -100,14 +465,3 @@ def _open(folder: str, name: str) -> FileIO:
         file.close()
         raise OSError("it is not a file")
     return file
-
-
-def _load(folder: str, name: str) -> NDArray[Any]:
-    """Read an array whole. It is not mapped: shortening a mapped file kills the process that reads it."""
-    try:
-        with _open(folder, f"{name}.npy") as file:
-            size = os.fstat(file.fileno()).st_size
-            require_memory(f"the array {name!r}", size)  # it may have holes: its size says nothing about the disk
-            return read_array(file, size)
-    except (OSError, DamagedArray) as error:
-        raise DataError(f"{name}.npy is missing or damaged: {error}", folder) from error

@@ -5,7 +5,8 @@ import gzip
 import io
 import lzma
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,7 @@ import numpy as np
 
 from ..problem.matrix import as_matrix
 from . import Format, binary, libsvm, npz, tables
-from .archives import contents, head, name_of, without_compression
+from .archives import STDIN, contents, head, name_of, pieces, without_compression
 from .atomic import STDOUT, atomic_write
 from .columns import Asked
 from .dataset import Csr, DataError, Dataset
@@ -92,6 +93,52 @@ def _checked(dataset: Dataset, name: str) -> Dataset:
             twice = next(one for one in distinct.tolist() if np.count_nonzero(names == one) > 1)
             raise DataError(f"several columns are called {twice!r}", name)
     return dataset
+
+
+def convert_to_folder(
+    path: str, out: str, format: Format | None = None, *, label: str | None = None, drop: Sequence[str] = ()
+) -> tuple[bool, tuple[str, ...]]:
+    """Write the rows of a file as a folder; return whether they have labels, and messages for the user.
+
+    LIBSVM text and tables are read piece by piece, in memory that does not grow with the file. An .npz archive, and
+    Parquet that is compressed as a whole or comes through a pipe, have to be read into memory first.
+    """
+    format, out = format or format_of(path), out.rstrip("/" + os.sep)
+    name = name_of(path)
+    if format == "libsvm":
+        try:
+            return _write_parts(libsvm.parse_pieces(pieces(path, name), name), out)
+        except libsvm.OtherBase:
+            if path == STDIN:
+                raise DataError(
+                    "indices begin with 0, but the first rows did not tell: convert a file, not standard input", name
+                ) from None
+            return _write_parts(libsvm.parse_pieces(pieces(path, name), name, True), out)
+    asked = Asked(label, drop)
+    if format in ("csv", "tsv"):
+        delimiter = "\t" if format == "tsv" else ","
+        return _write_parts(tables.parse_csv_pieces(pieces(path, name), name, asked, delimiter), out)
+    if format == "parquet" and path != STDIN and without_compression(path) == path:
+        return _write_parts(tables.parse_parquet_pieces(path, asked), out)
+    dataset = read_dataset(path, format, label=label, drop=drop)
+    return _write_parts(iter([dataset]), out)
+
+
+def _write_parts(parts: Iterator[Dataset], out: str) -> tuple[bool, tuple[str, ...]]:
+    """Write parts of the rows while the next one is being read."""
+    with binary.writing(out) as writer, ThreadPoolExecutor(1) as beside:
+        written, last, notices = None, None, dict[str, None]()
+        for part in parts:
+            if written is not None:
+                written.result()
+            X = part.X.canonical() if isinstance(part.X, Csr) else part.X
+            written, last = beside.submit(writer.add, X, part.y), part
+            notices |= dict.fromkeys(part.notices)
+        if written is None or last is None:
+            raise DataError("there are no rows", out)
+        written.result()
+        writer.finish(last.feature_names, last.first_index, last.label_name)
+        return last.y is not None, tuple(notices)
 
 
 def write_dataset(dataset: Dataset, path: str, format: Format | None = None) -> None:

@@ -13,8 +13,10 @@ from .. import _core
 from ..problem.cores import cores
 from .archives import contents, name_of
 from .dataset import Csr, DataError, Dataset
+from .limits import max_unpacked, require_end
 
 CHUNK_BYTES = 1 << 20  # what a thread parses at a time
+PIECE_BYTES = 16 << 20  # what is parsed at a time where a text is not held in memory as a whole
 ROWS_PER_WRITE = 10_000
 
 
@@ -32,6 +34,45 @@ def parse(text: NDArray[np.uint8], name: str, zero_based: bool | Literal["auto"]
     notices = (f"{name}: query ids (qid) are ignored",) if parsed.query_ids else ()
     X = Csr(parsed.values, indices, parsed.starts, (len(parsed.labels), n_columns))
     return Dataset(X, parsed.labels, first_index=first, notices=notices)
+
+
+class OtherBase(Exception):
+    """An index 0 in a text whose indices seemed to begin with 1."""
+
+
+def parse_pieces(text: Iterator[bytes], name: str, zero_based: bool | Literal["auto"] = "auto") -> Iterator[Dataset]:
+    """Parse LIBSVM text that comes in pieces, some megabytes at a time.
+
+    Where indices begin is told by the first rows; if they turn out to be wrong, `OtherBase` is raised.
+    """
+    lines, guessed = 0, zero_based == "auto"
+    for piece in _whole_lines(text, name):
+        try:
+            part = parse(np.frombuffer(piece, dtype=np.uint8), name, zero_based)
+        except DataError as error:
+            if guessed and zero_based is False and "index 0 in a file" in error.reason:
+                raise OtherBase from error
+            raise DataError(error.reason, name, lines + (error.line or 1), error.column) from error
+        if zero_based == "auto" and part.X.shape[0] > 0 and len(part.csr().data):
+            zero_based = part.first_index == 0
+        lines += piece.count(b"\n")
+        yield part
+
+
+def _whole_lines(text: Iterator[bytes], name: str) -> Iterator[bytes]:
+    """Put pieces together to some megabytes of whole lines; the last one may have no end."""
+    held: list[bytes] = []
+    size = 0
+    for piece in text:
+        size += len(piece)
+        if size < PIECE_BYTES or (end := piece.rfind(b"\n") + 1) == 0:
+            require_end(size, max_unpacked(), name)  # a line may have no end
+            held.append(piece)
+            continue
+        yield b"".join([*held, piece[:end]])
+        held, size = [piece[end:]], len(piece) - end
+    if size:
+        yield b"".join(held)
 
 
 def read_libsvm(

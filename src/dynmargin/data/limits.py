@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from .. import _core
 from .dataset import DataError
@@ -22,6 +23,14 @@ def require_unpacked(unpacked: int, packed: int, name: str) -> None:
     if unpacked > (limit := max_unpacked()):
         raise _too_much(f"it unpacks to more than {_core.in_units(limit)}", name)
     if MAX_UNPACKED not in os.environ and unpacked > LARGEST_RATIO * packed:
+        raise _too_much(f"it unpacks to more than {LARGEST_RATIO} times its size, as data hardly do", name)
+
+
+def require_plausible(unpacked: int, packed: int, name: str) -> None:
+    """Refuse what unpacks to too much for what it is; for a file of which only a piece is in memory at a time."""
+    if MAX_UNPACKED in os.environ:
+        require_unpacked(unpacked, packed, name)
+    elif unpacked > max(SMALL, LARGEST_RATIO * packed):
         raise _too_much(f"it unpacks to more than {LARGEST_RATIO} times its size, as data hardly do", name)
 
 
@@ -47,6 +56,32 @@ def max_unpacked() -> float:
     if limit < 0:
         raise ValueError(f"{MAX_UNPACKED} must be a number of bytes, it is {text!r}")
     return limit
+
+
+UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
+
+
+def bytes_of(limit: int | float | str) -> int:
+    """Return a number of bytes, written as in 2GB, 500 MB or 1.5GiB."""
+    text = str(limit).strip().upper()
+    number = text.removesuffix("B").rstrip("KMGTI")
+    unit = text.removesuffix("B")[len(number) :]
+    try:
+        size = float(number) * UNITS[unit]
+    except (ValueError, KeyError):
+        size = float("nan")
+    if not 1 <= size < 2**63:
+        raise ValueError(f"{limit!r} is no amount of memory; write it as 2GB or 500MB")
+    return int(size)
+
+
+def resident_memory() -> int:
+    """Return the bytes that this process has in memory, 0 where the system does not say."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def require_memory(purpose: str, n_bytes: float) -> None:

@@ -1,7 +1,6 @@
 """Data in one .npz file: ``X`` or the arrays of a CSR matrix as scipy.sparse.save_npz writes them, and ``y``."""
 
 import hashlib
-import io
 import os
 import zipfile
 from collections.abc import Callable, Mapping
@@ -70,9 +69,20 @@ def write_arrays(file: BinaryIO, arrays: Mapping[str, NDArray[Any]]) -> None:
 
 def digest_of(array: NDArray[Any]) -> str:
     """Return the SHA-256 of the entry that `write_arrays` makes of an array."""
-    file = io.BytesIO()
-    _write_array(file, array)
-    return hashlib.sha256(file.getbuffer()).hexdigest()
+    file = _Digest()
+    _write_array(cast("IO[bytes]", file), array)
+    return file.sha256.hexdigest()
+
+
+class _Digest:
+    """A file that keeps nothing but the digest of what is written to it."""
+
+    def __init__(self) -> None:
+        self.sha256 = hashlib.sha256()
+
+    def write(self, data: bytes) -> int:
+        self.sha256.update(data)
+        return len(data)
 
 
 def _write_array(file: IO[bytes], array: NDArray[Any]) -> None:

@@ -1,7 +1,8 @@
 """CSV and Parquet, read by pyarrow (``pip install dynmargin[tables]``)."""
 
 import csv
-from collections.abc import Sequence
+import io
+from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -16,6 +17,7 @@ NUMBERS = ("int", "uint", "float", "double", "halffloat", "half_float", "bool") 
 MOST_DROPPED = 10  # named in a message
 HEAD_BYTES = 1 << 20  # in which the first line ends
 MOST_CELLS = 2**31  # a larger sparse matrix does not belong in a table
+PIECE_BYTES = 16 << 20  # what is read at a time where a table is not held in memory as a whole
 CELL_BYTES = 16  # of a number: in pyarrow's table, and in ours
 COLUMN_BYTES = 10_000  # that pyarrow takes for a column of CSV, whatever it holds (3 GB for 300,000 columns)
 
@@ -59,6 +61,76 @@ def _fields(head: bytes, delimiter: str) -> list[str]:
 def _numbered(n_columns: int) -> list[str]:
     """Return the names that pyarrow gives to columns without any."""
     return [f"f{j}" for j in range(n_columns)]
+
+
+def parse_csv_pieces(text: Iterator[bytes], name: str, asked: Asked, delimiter: str = ",") -> Iterator[Dataset]:
+    """Read CSV that comes in pieces, some megabytes at a time.
+
+    What a column holds is told by the first piece. Numbers are read as float64 then, so that whole ones may be followed
+    by others.
+    """
+    pyarrow = _pyarrow(name)
+    from pyarrow import csv as pyarrow_csv
+
+    first = bytearray()
+    while len(first) < PIECE_BYTES and (piece := next(text, b"")):
+        first += piece
+    content = np.frombuffer(bytes(first), dtype=np.uint8)
+    _require_room_for_columns(content, name, delimiter)
+    headless = all(_is_number(field) for field in _fields(bytes(first[:HEAD_BYTES]), delimiter))
+    options: dict[str, Any] = {
+        "read_options": pyarrow_csv.ReadOptions(autogenerate_column_names=headless, block_size=PIECE_BYTES),
+        "parse_options": pyarrow_csv.ParseOptions(delimiter=delimiter),
+    }
+    try:
+        whole = bytes(first) if len(first) < PIECE_BYTES else bytes(first[: first.rfind(b"\n") + 1])
+        schema = pyarrow_csv.read_csv(pyarrow.py_buffer(whole), **options).schema
+        types = {one.name: pyarrow.float64() if str(one.type).startswith(NUMBERS) else one.type for one in schema}
+        if (target := choose(schema.names, not headless, asked, name).label) is not None:
+            title = schema.names[target]
+            types[title] = schema.field(title).type
+        convert = pyarrow_csv.ConvertOptions(column_types=types)
+        with pyarrow_csv.open_csv(_Stream(bytes(first), text), convert_options=convert, **options) as reader:
+            for batch in reader:
+                if batch.num_rows:
+                    table = pyarrow.Table.from_batches([batch])
+                    yield _dataset(table, name, asked, named=not headless)
+    except MemoryError as error:  # pyarrow's is both
+        raise MemoryError(_core.shortage("a piece of the table", CELL_BYTES * PIECE_BYTES)) from error
+    except pyarrow.ArrowException as error:
+        raise DataError(f"not readable as CSV: {error}", name) from error
+
+
+class _Stream(io.RawIOBase):
+    """Pieces of bytes as a file."""
+
+    def __init__(self, first: bytes, rest: Iterator[bytes]) -> None:
+        self._held, self._rest = memoryview(first), rest
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        """Return the next bytes, at most `size`."""
+        if not len(self._held):
+            self._held = memoryview(next(self._rest, b""))
+        taken = len(self._held) if size < 0 else size
+        found, self._held = self._held[:taken], self._held[taken:]
+        return bytes(found)
+
+
+def parse_parquet_pieces(path: str, asked: Asked) -> Iterator[Dataset]:
+    """Read Parquet, some rows at a time."""
+    pyarrow = _pyarrow(path)
+    from pyarrow import parquet
+
+    try:
+        with open(path, "rb") as source, parquet.ParquetFile(source) as file:
+            rows = max(1, PIECE_BYTES // (CELL_BYTES * max(1, file.metadata.num_columns)))
+            for batch in file.iter_batches(rows):
+                yield _dataset(pyarrow.Table.from_batches([batch]), path, asked, named=True)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise DataError(f"not readable as Parquet: {error}", path) from error
 
 
 def parse_parquet(content: NDArray[np.uint8], name: str, asked: Asked) -> Dataset:

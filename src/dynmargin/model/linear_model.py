@@ -14,7 +14,7 @@ from ..certificate.ball import Settled
 from ..certificate.certificate import Certificate, Verification, percent, problem_text, unproven
 from ..data.archives import contents, name_of
 from ..data.dataset import DataError
-from ..problem.matrix import as_floats, for_products, require_sound
+from ..problem.matrix import as_floats, for_products, require_sound, stays_on_disk
 from ..problem.problems import as_labels
 from ..problem.statement import counted, labels_text
 from ..training.result import Check
@@ -52,7 +52,7 @@ class Predictor:
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
+        X : array or sparse matrix of shape (n_samples, n_features), or RowsOnDisk
             The rows to score.
 
         Returns
@@ -60,6 +60,8 @@ class Predictor:
         array of shape (n_samples,) or (n_samples, n_classes)
             With two classes a positive score means the second one.
         """
+        if stays_on_disk(X):
+            return X.each(self.decision_function)  # type: ignore[no-any-return]
         rows, coef, intercept, _ = self._linear(X)
         return scores_of(rows, coef, intercept)
 
@@ -68,7 +70,7 @@ class Predictor:
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
+        X : array or sparse matrix of shape (n_samples, n_features), or RowsOnDisk
             The rows to classify.
 
         Returns
@@ -76,6 +78,8 @@ class Predictor:
         array of shape (n_samples,)
             One label per row.
         """
+        if stays_on_disk(X):
+            return X.each(self.predict)  # type: ignore[no-any-return]
         rows, coef, intercept, classes = self._linear(X)
         return labels_of(scores_of(rows, coef, intercept), classes)
 
@@ -104,6 +108,8 @@ class Predictor:
         >>> bool(MaxMarginClassifier(epsilon=1e-9).fit(X, y).settled(X).all())
         True
         """
+        if stays_on_disk(X):
+            return X.each(self.settled)  # type: ignore[no-any-return]
         settled, (rows, *_) = self._settled(), self._linear(X)
         return settled.of(rows)
 
@@ -259,7 +265,7 @@ class LinearModel(Predictor):
     def verify(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         *,
         C: float | None = None,

@@ -109,8 +109,8 @@ def write(
         **{name: column(problems, name) for name in ("rho", *(() if joint else COSTS))},
         "loss": column(problems, "loss", np.str_),
         "free_bias": column(problems, "free_bias", np.bool_),
-        "count_rows": np.concatenate([np.empty(0, np.int64), *(c.indices for c in counts)]),
-        "count_values": np.concatenate([np.empty(0, np.int64), *(c.data for c in counts)]),
+        "count_rows": _joined([c.indices for c in counts]),
+        "count_values": _joined([c.data for c in counts]),
         "count_starts": np.cumsum([0, *(c.nnz for c in counts)], dtype=np.int64),
         "n_rows": counts[0].shape[0] if counts else 0,
         "parameters": json.dumps(_plain(parameters)),
@@ -133,6 +133,11 @@ def write(
     manifest = {name: digest_of(array) for name, array in arrays.items()}
     with atomic_write(path) as file:
         write_arrays(file, {**arrays, "manifest": np.array(json.dumps(manifest))})
+
+
+def _joined(parts: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Return parts one after the other; a single one is not copied, there may be one count per row."""
+    return parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, np.int64), *parts])
 
 
 def _balls(certificates: Sequence[Certificate]) -> dict[str, NDArray[np.float64]]:

@@ -16,6 +16,11 @@ def as_floats(values: Any) -> NDArray[Any]:
     return array if array.dtype in _FLOATS else array.astype(np.float64)
 
 
+def stays_on_disk(X: Any) -> bool:
+    """Whether rows are read block by block, and have labels of their own: ``RowsOnDisk``, which stands above."""
+    return getattr(type(X), "stays_on_disk", False) is True
+
+
 def require_sound(X: Any) -> None:
     """Refuse a sparse matrix that scipy would have to convert, if that is not safe: it trusts the indices."""
     if not hasattr(X, "indptr"):

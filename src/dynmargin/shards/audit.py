@@ -50,13 +50,17 @@ class Audit:
 
 
 def _gathered(parts: list[CountedShard], lengths: list[int]) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int8]]:
-    """Return the rows with a count, in the order of all rows, their counts and their sides."""
-    first = 0
-    rows, counts, sides = [], [], []
-    for part, length in zip(parts, lengths, strict=True):
-        own_rows, own_counts, own_sides = part.unpacked(length)
-        rows.append(own_rows + first)
-        counts.append(own_counts)
-        sides.append(own_sides)
-        first += length
-    return np.concatenate(rows), np.concatenate(counts), np.concatenate(sides)
+    """Return the rows with a count, in the order of all rows, their counts and their sides.
+
+    Most rows may have one: each part is given back when it is copied, so that there is never a second copy of all.
+    """
+    size = sum(len(part.counts) for part in parts)
+    rows, counts, sides = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.int8)
+    place = first = 0
+    parts.reverse()
+    for length in lengths:
+        own_rows, own_counts, own_sides = parts.pop().unpacked(length)
+        end = place + len(own_rows)
+        rows[place:end], counts[place:end], sides[place:end] = own_rows + first, own_counts, own_sides
+        place, first = end, first + length
+    return rows, counts, sides

@@ -125,14 +125,15 @@ def fit(
     problems: Sequence[BinaryProblem],
     request: Request,
     around: Callable[[Any], Any] = lambda train: train,
+    runs: Runs | None = None,
 ) -> ShardedFit:
     """Train on every problem, one after the other; the time left is shared evenly among those left.
 
-    `around` makes the training on a problem a task that is watched, or continues from a checkpoint.
+    `around` makes the training on a problem a task that is watched, or continues from a checkpoint; `runs` trains.
     """
     if problems[0].hard_margin or problems[0].loss != "squared_hinge":
         raise ValueError("over shards only the squared hinge with a finite C can be trained")
-    runs, checkpoint = Runs(), request.checkpoint
+    runs, checkpoint = runs or Runs(), request.checkpoint
     train, results = around(runs.train), []
     try:
         for index, stated in enumerate(problems):

@@ -77,10 +77,19 @@ class Shard:
     """
 
     def __init__(self, X: Any, y: NDArray[Any], sample_weight: Weights | None = None) -> None:
-        matrix = as_matrix(X)
-        self.rows = _core.pack(matrix)
+        rows = _core.pack(as_matrix(X))
         # Sums of repeated columns are rounded when they are packed; only the matrix itself proves something.
-        self.kept = X if self.rows.summed else None
+        self._hold(rows, X if rows.summed else None, y, sample_weight)
+
+    @classmethod
+    def of_rows(cls, rows: _core.PackedRows, y: NDArray[Any], sample_weight: Weights | None = None) -> "Shard":
+        """Return the shard of rows that are packed already, from a matrix without repeated columns."""
+        shard = cls.__new__(cls)
+        shard._hold(rows, None, y, sample_weight)
+        return shard
+
+    def _hold(self, rows: _core.PackedRows, kept: Any, y: NDArray[Any], sample_weight: Weights | None) -> None:
+        self.rows, self.kept = rows, kept
         self.y = y
         self.sample_weight = sample_weight
         columns = self.rows.columns
@@ -306,8 +315,9 @@ class ProblemOnShard:
         data = self.shard.provable
         by_columns = isinstance(data, _core.PackedRows)
         own = self.packed(np.append(w, 0.0))[:-1] if by_columns else w
-        reals, whole, a = _core.shard_sums(self.core, data, np.ascontiguousarray(own), b, rows, counts, careful)
-        return Evidence.of(reals, whole, self.spread(np.append(a, 0.0))[:-1] if by_columns else a)
+        reals, whole, *sums = _core.shard_sums(self.core, data, np.ascontiguousarray(own), b, rows, counts, careful)
+        a, rest = (self.spread(np.append(v, 0.0))[:-1] if by_columns and len(v) == len(own) else v for v in sums)
+        return Evidence.of(reals, whole, a, rest if len(rest) == len(a) else None)
 
 
 def _unpickled(

@@ -136,6 +136,8 @@ class Evidence:
         The rows, times sides and counts.
     cancelled : float
         How much rounding may have added to the length of `a`.
+    rest : array of float64 or None
+        What rounding has left of `a`, where sums are careful: however many shards there are, hardly anything is lost.
     """
 
     finite: bool
@@ -149,10 +151,15 @@ class Evidence:
     bias: int
     a: Vector
     cancelled: float
+    rest: Vector | None = None
 
     def __add__(self, other: "Evidence") -> "Evidence":
         a = self.a + other.a
-        rounding = TWO_U * float(np.sqrt((a * a).sum())) * 1.01
+        rest = None
+        if self.rest is not None and other.rest is not None:
+            part = a - self.a
+            rest = (self.rest + other.rest) + ((self.a - (a - part)) + (other.a - part))
+        rounding = TWO_U * 1.01 * (_length(a) if rest is None else 2 * _length(rest))
         return Evidence(
             self.finite and other.finite,
             _sum(self.loss, other.loss),
@@ -165,10 +172,11 @@ class Evidence:
             self.bias + other.bias,
             a,
             (self.cancelled + other.cancelled + rounding) * OUTWARD,
+            rest,
         )
 
     @classmethod
-    def of(cls, reals: Vector, whole: NDArray[np.int64], a: Vector) -> "Evidence":
+    def of(cls, reals: Vector, whole: NDArray[np.int64], a: Vector, rest: Vector | None = None) -> "Evidence":
         """Read the answer of the core."""
         finite, loss, loss_error, counted, counted_error, smallest, low, extended, extended_error, cancelled, scale = (
             reals.tolist()
@@ -185,6 +193,7 @@ class Evidence:
             int(whole[1]),
             a,
             cancelled,
+            rest,
         )
 
     def for_core(self) -> tuple[Vector, NDArray[np.int64], Vector]:
@@ -192,7 +201,16 @@ class Evidence:
         reals = [float(self.finite), *self.loss, *self.counted, self.smallest, self.low, *self.extended]
         if not 0 <= self.t <= 2**53:
             raise ValueError("counts must be non-negative and add up to at most 2**53")
-        return np.array([*reals, self.cancelled, self.largest_scale]), np.array([self.t, self.bias]), self.a
+        a, cancelled = self.a, self.cancelled
+        if self.rest is not None:
+            a = self.a + self.rest
+            cancelled = (cancelled + TWO_U / 2 * 1.01 * _length(a)) * OUTWARD
+        return np.array([*reals, cancelled, self.largest_scale]), np.array([self.t, self.bias]), a
+
+
+def _length(v: Vector) -> float:
+    """Return the length of a vector, the same on every machine."""
+    return float(np.sqrt((v * v).sum()))
 
 
 def _sum(first: tuple[float, float], second: tuple[float, float]) -> tuple[float, float]:

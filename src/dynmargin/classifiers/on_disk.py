@@ -1,0 +1,108 @@
+"""Fits over rows that stay on the disk."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..problem.problems import BinaryProblem, Weights
+from ..shards.disk_fit import fit_on_disk
+from ..shards.fit import Data, ShardedFit
+from ..shards.rows_on_disk import RowsOnDisk
+from .base import MarginClassifier, warn_caller
+from .watch import Watch, visible_checks
+
+
+class FitsOnDisk(MarginClassifier):
+    """A classifier whose `fit` also takes `RowsOnDisk`, in the place of X and y."""
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, settle_on: Any = None) -> Any:
+        if not isinstance(X, RowsOnDisk):
+            return super()._fit(X, y, sample_weight, settle_on)
+        if y is not None:
+            raise ValueError("rows on a disk have labels of their own; leave y out")
+        if X.folder.memory <= X.memory_limit:
+            dataset = X.folder.dataset()
+            rows = dataset.X if isinstance(dataset.X, np.ndarray) else dataset.X.to_scipy()
+            return self._named(X, super()._fit(rows, dataset.y, sample_weight, settle_on))
+        return self._fit_on_disk(X, sample_weight)
+
+    def _fit_on_disk(self, rows: RowsOnDisk, sample_weight: Any) -> Any:
+        started = time.perf_counter()
+        if getattr(self, "stop", "certificate") != "certificate":
+            raise ValueError("rows on a disk are trained on until the certificate is proven: stop='certificate'")
+        weight = None
+        if sample_weight is not None:
+            weight = np.array(np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), len(rows)))
+            if not (np.isfinite(weight).all() and (weight >= 0).all()):
+                raise ValueError("sample_weight must be finite and not negative")
+        request, watch = self._request(started), None
+        around: Any = (lambda train: train) if request.checkpoint is None else request.checkpoint.around
+        classes = rows.classes
+        callbacks: Any = getattr(self, "_skl_callbacks", ())
+        if self.verbose or callbacks:
+            watch = Watch(
+                self, 1 if len(classes) == 2 else len(classes), classes, {"X": rows, "y": None, "metadata": None}
+            )
+            request, inner = replace(request, watch=watch.see), around
+            watched = watch
+
+            def around(train: Any) -> Any:
+                return watched.around(inner(train))
+
+            labels = [str(label) for label in classes] if len(classes) > 2 else []
+            with visible_checks(self.verbose, request.epsilon, labels) as watch.bar:
+                data, fitted = self._fitted(rows, weight, request, around)
+        else:
+            data, fitted = self._fitted(rows, weight, request, around)
+        self._publish_on_disk(data, fitted)
+        if watch is not None:
+            watch.finish()
+        return self._named(rows, self)
+
+    def _fitted(self, rows: RowsOnDisk, weight: Weights | None, request: Any, around: Any) -> tuple[Data, ShardedFit]:
+        def state(data: Data) -> Sequence[BinaryProblem]:
+            # A row per class, which weighs as much as all of its rows: all that class_weight="balanced" asks for.
+            problems = self._problems(data.classes, data.classes, data.weights)
+            binary = [problem for problem in problems if isinstance(problem, BinaryProblem)]
+            if len(binary) < len(problems):
+                raise ValueError("a joint margin needs rows that fit into memory; use multi_class='ovr'")
+            return binary
+
+        return fit_on_disk(
+            rows, weight, state, request, algorithm=str(getattr(self, "algorithm", "auto")), around=around
+        )
+
+    def _publish_on_disk(self, data: Data, fitted: ShardedFit) -> None:
+        self.classes_, self.n_features_in_ = data.classes, data.n_features
+        worst = fitted.worst
+        self.certificates_, self.certificate_ = fitted.certificates, worst.certificate
+        self.stop_reason_, self.history_ = worst.stop_reason, fitted.history
+        self.coef_, self.intercept_ = fitted.coef, fitted.intercept
+        self.n_updates_, self.n_iter_ = fitted.updates, fitted.passes
+        self.algorithm_: str = fitted.results[0].algorithm
+        self.support_, self.dual_coef_ = _support(fitted)
+        if message := fitted.shortfall:
+            warn_caller(message)
+
+    def _named(self, rows: RowsOnDisk, fitted: Any) -> Any:
+        if rows.feature_names is not None:
+            self.feature_names_in_ = rows.feature_names.astype(object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        return fitted
+
+
+def _support(fitted: ShardedFit) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the rows with a count, and their signed counts, scaled as in `MarginClassifier`."""
+    counts = [certificate.counts for certificate in fitted.certificates]
+    support = counts[0].indices if len(counts) == 1 else np.unique(np.concatenate([one.indices for one in counts]))
+    dual_coef = np.zeros((len(counts), len(support)))
+    for row, certificate, one, sides in zip(dual_coef, fitted.certificates, counts, fitted.sides, strict=True):
+        bound = certificate.upper_bound
+        scale = 1 / (bound * bound * one.data.sum()) if 0 < bound < np.inf else 0.0
+        row[np.searchsorted(support, one.indices)] = scale * (sides * one.data)
+    return support, dual_coef

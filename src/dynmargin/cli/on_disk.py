@@ -1,0 +1,45 @@
+"""Which commands leave the rows of a folder on the disk."""
+
+import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..model.linear_model import LinearModel
+    from ..shards.rows_on_disk import RowsOnDisk
+
+CONVERT_FIRST = "--memory needs a folder of blocks: write one by dynmargin data convert {data} {data}.dm/"
+
+
+def rows_on_disk(arguments: argparse.Namespace) -> "RowsOnDisk | None":
+    """Return the rows if they are to stay on the disk: where they are larger than memory, or than --memory.
+
+    --memory is about the whole process, so that it can be the limit of a container.
+    """
+    from .. import _core
+    from ..data.formats import format_of
+    from ..data.limits import bytes_of, resident_memory
+    from ..shards.rows_on_disk import open_data
+
+    asked = getattr(arguments, "memory", None)
+    if (arguments.format or format_of(arguments.data)) != "folder":
+        if asked is not None:
+            raise ValueError(CONVERT_FIRST.format(data=arguments.data))
+        return None
+    available = _core.available_memory()
+    limit = int(available / 2) if asked is None else max(1, bytes_of(asked) - resident_memory())
+    rows = open_data(arguments.data, memory_limit=limit)
+    return rows if rows.folder.memory > (available if asked is None else limit) else None
+
+
+def aligned(rows: "RowsOnDisk", model: "LinearModel") -> "RowsOnDisk":
+    """Return rows that have the columns of the model: the last features may have no value. Names must agree."""
+    from dataclasses import replace
+
+    from ..shards.rows_on_disk import RowsOnDisk
+
+    folder, names = rows.folder, model.feature_names
+    if names is not None and folder.feature_names is not None and names.tolist() != folder.feature_names.tolist():
+        raise ValueError(f"the columns in {folder.path} are not those of the model, or in another order")
+    if folder.dense or folder.n_columns >= model.n_features:
+        return rows
+    return RowsOnDisk(replace(folder, n_columns=model.n_features), rows.memory_limit)

@@ -1,0 +1,132 @@
+"""A fit over rows on a disk: how much memory it takes, the shards, and which algorithm trains."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from ..certificate.certificate import Certificate, certificate_from, outward
+from ..certificate.counts import SparseCounts
+from ..problem.problems import BinaryProblem, Weights, require_two_classes
+from ..problem.statement import counted
+from ..training.request import Request
+from ..training.result import Result
+from ..training.run import Refinement, Run, complete
+from .descent import LARGEST_POOL, POOL_COPIES, DiskDescent
+from .fit import Data, Runs, ShardedFit, ShardedRun, fit, survey
+from .newton import ShardedNewton
+from .problem import ShardedProblem
+from .room import Room, exact_fits, memory_of
+from .rows_on_disk import RowsOnDisk
+
+
+def data_of(rows: RowsOnDisk, sample_weight: Weights | None, room: int) -> Data:
+    """Say what there is; the header knows it, unless rows have weights."""
+    shards = rows.shards(sample_weight, room)
+    if sample_weight is not None:
+        return survey(shards)
+    folder, classes = rows.folder, rows.classes
+    if len(rows) == 0:
+        raise ValueError("there are no rows")
+    require_two_classes(classes)
+    assert folder.labels is not None
+    weights = folder.label_rows[np.argsort(folder.labels)].astype(np.float64)
+    nonzeros = sum(block.nonzeros for block in folder.blocks)
+    return Data(shards, folder.lengths, rows.shape[1], classes, weights, nonzeros)
+
+
+def fit_on_disk(
+    rows: RowsOnDisk,
+    sample_weight: Weights | None,
+    state: Callable[[Data], Sequence[BinaryProblem]],
+    request: Request,
+    *,
+    algorithm: str = "auto",
+    around: Callable[[Any], Any] = lambda train: train,
+) -> tuple[Data, ShardedFit]:
+    """Train on the problems that `state` makes of the data; what would not fit is refused before it begins."""
+    folder = rows.folder
+    if algorithm not in ("auto", "newton", "dcd"):
+        raise ValueError(f"rows on a disk are trained on by 'auto', 'newton' or 'dcd', not by {algorithm!r}")
+    newton = algorithm == "newton" or (algorithm == "auto" and exact_fits(rows.memory_limit, rows.shape[1]))
+    exact = newton and rows.shape[1] <= _core.MOST_HESSIAN_COLUMNS
+    sizes = [block.nbytes for block in folder.blocks]
+    room = Room.of(rows.memory_limit, sizes, folder.lengths, rows.shape[1], exact=exact)
+    in_memory = sum(memory_of(block.nbytes, block.rows) for block in folder.blocks)
+    pool = 0 if newton else min(room.for_rows, int(POOL_COPIES * LARGEST_POOL * in_memory))
+    data = data_of(rows, sample_weight, room.for_rows - pool)
+    runs = NewtonOnDisk() if newton else DescentOnDisk(pool)
+    return data, fit(data, state(data), request, around, runs)
+
+
+class RunOnDisk(ShardedRun):
+    """A run whose shards make room for the counts when it is proven."""
+
+    def certify(self, bounds: Any = None) -> Certificate:
+        """Prove what the last point is worth."""
+        self.problem.shards.release()
+        return super().certify(bounds)
+
+
+class NewtonOnDisk(Runs):
+    """Newton's method, one pass over the disk per point."""
+
+    def train(self, problem: ShardedProblem, request: Request) -> Result:
+        """Train on one problem."""
+        run = RunOnDisk(problem, ShardedNewton(problem, request.seed), request, Refinement.none())  # type: ignore[arg-type]
+        result = complete(run)
+        self.sides[problem.index] = run.sides
+        how = "exact" if run.trainer.exact else "by conjugate gradients"
+        return replace(result, algorithm=f"newton: {how}, {_passes(problem)}")
+
+
+class DescentRun(Run):
+    """A run of coordinate descent; what a check has proven is the certificate."""
+
+    problem: Any  # a ShardedProblem
+    trainer: Any  # a DiskDescent
+
+    def certify(self, bounds: Any = None) -> Certificate:
+        """Make the certificate of the last check; if there is none for this state, check it."""
+        trainer, problem = self.trainer, self.problem
+        trainer.check()
+        stated = problem.problem
+        weights, intercept = stated.split(trainer.w.copy())
+        weights = np.ascontiguousarray(weights)
+        rows, counts = trainer.all_counts()
+        proof = outward(trainer.proof, stated, weights.shape, confirming=False)
+        return certificate_from(
+            proof,
+            stated,
+            problem.digests,
+            weights,
+            intercept,
+            SparseCounts(rows, counts, (sum(problem.lengths),)),
+            epsilon=self.request.epsilon,
+            directional_margin=proof[0],
+        )
+
+
+class DescentOnDisk(Runs):
+    """Dual coordinate descent, two visits per row and pass over the disk."""
+
+    def __init__(self, room: int) -> None:
+        super().__init__()
+        self.room = room
+
+    def train(self, problem: ShardedProblem, request: Request) -> Result:
+        """Train on one problem."""
+        shards: Any = problem.shards
+        share = self.room / (POOL_COPIES * max(1, shards.nbytes))
+        trainer = DiskDescent(problem, shards, request.seed, request.epsilon, share)
+        run = DescentRun(problem, trainer, request, Refinement.none())  # type: ignore[arg-type]
+        result = complete(run)
+        self.sides[problem.index] = trainer.sides[result.certificate.counts.indices]
+        return replace(result, algorithm=f"dcd: {_passes(problem)}")
+
+
+def _passes(problem: ShardedProblem) -> str:
+    shards: Any = problem.shards
+    return f"{shards.passes} passes over {counted(len(problem.lengths), 'block')} on the disk"

@@ -1,0 +1,145 @@
+"""Rows that stay on the disk: what `dynmargin data convert` wrote, used block by block."""
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from ..certificate.certificate import Certificate, Verification
+from ..data.binary import Folder, open_folder
+from ..data.dataset import Csr
+from ..data.limits import bytes_of
+from ..problem.problems import Weights
+from .on_disk import OnDisk
+from .room import memory_of
+from .shard import Shard
+from .verification import verify_shards
+
+
+class RowsOnDisk:
+    """Rows and labels in a folder, of which a few blocks at a time are in memory; see `open_data`.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        The number of rows and of features.
+    classes : array
+        The labels, in order.
+    feature_names : array of str or None
+        The names of the features, where they have any.
+    nbytes : int
+        The size of all blocks on the disk.
+    memory_limit : int
+        The bytes that training may take.
+    """
+
+    stays_on_disk: ClassVar[bool] = True
+
+    def __init__(self, folder: Folder, memory_limit: int) -> None:
+        self.folder, self.memory_limit = folder, memory_limit
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of rows and of features."""
+        return self.folder.shape
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The labels, in order."""
+        if self.folder.labels is None:
+            raise ValueError(f"the data in {self.folder.path} have no labels")
+        return np.sort(self.folder.labels)
+
+    @property
+    def feature_names(self) -> NDArray[np.str_] | None:
+        """The names of the features, where they have any."""
+        return self.folder.feature_names
+
+    @property
+    def nbytes(self) -> int:
+        """The size of all blocks on the disk."""
+        return self.folder.nbytes
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __repr__(self) -> str:
+        rows, columns = self.shape
+        size, limit = _core.in_units(self.nbytes), _core.in_units(self.memory_limit)
+        return f"<RowsOnDisk: {rows} x {columns}, {size} in {len(self.folder.blocks)} blocks; memory_limit={limit}>"
+
+    def __iter__(self) -> Iterator[tuple[Any, NDArray[Any] | None]]:
+        """Yield the blocks, each a scipy.sparse.csr_matrix and its labels."""
+        for X, y in self.blocks():
+            yield X.to_scipy(), y
+
+    def blocks(self) -> Iterator[tuple[Csr, NDArray[Any] | None]]:
+        """Yield the blocks, each a sparse matrix without scipy and its labels."""
+        for i in range(len(self.folder.blocks)):
+            rows, y = self.folder.read(i)
+            yield Csr(*_core.unpack(rows), (rows.n_rows, self.shape[1])), y
+
+    def each(self, function: Callable[[Csr], NDArray[Any]]) -> NDArray[Any]:
+        """Return what a function says of the rows of every block, one after the other."""
+        return np.concatenate([function(X) for X, _ in self.blocks()])
+
+    def shards(self, sample_weight: Weights | None = None, room: int = 0) -> OnDisk:
+        """Return the blocks as shards, of which as many stay in memory as there is room for."""
+        folder, offsets = self.folder, np.append(0, np.cumsum(self.folder.lengths))
+        if folder.labels is None:
+            raise ValueError(f"the data in {folder.path} have no labels")
+        if sample_weight is not None and len(sample_weight) != len(self):
+            raise ValueError(f"there are {len(sample_weight)} weights for {len(self)} rows")
+
+        def read(i: int) -> Shard:
+            packed, y = folder.read(i)
+            assert y is not None
+            weight = None if sample_weight is None else np.array(sample_weight[offsets[i] : offsets[i + 1]])
+            return Shard.of_rows(packed, y, weight)
+
+        return OnDisk(read, [memory_of(block.nbytes, block.rows) for block in folder.blocks], room)
+
+    def verify(self, certificate: Certificate, sample_weight: Any = None, **expected: Any) -> Verification:
+        """Verify a certificate block by block; see `Certificate.verify`, which calls this."""
+        if certificate.problem.joint:
+            raise ValueError("a joint certificate needs rows that fit into memory; these stay on the disk")
+        weight = None if sample_weight is None else np.broadcast_to(np.asarray(sample_weight, np.float64), len(self))
+        return verify_shards(certificate, self.shards(weight), **expected)
+
+
+def open_data(path: str | os.PathLike[str], *, memory_limit: int | str | None = None) -> RowsOnDisk:
+    r"""Open a folder that ``dynmargin data convert`` has written; its rows are read when they are needed.
+
+    Parameters
+    ----------
+    path : path
+        The folder.
+    memory_limit : int or str, optional
+        The bytes that training may take, as in ``"2GB"``; half of the memory that is available by default. What would
+        not fit is said before training begins.
+
+    Returns
+    -------
+    RowsOnDisk
+        To be passed to ``MaxMarginClassifier.fit`` in the place of X and y, and to ``predict``. Iterating over it gives
+        pairs of a CSR matrix and labels, block by block.
+
+    Examples
+    --------
+    >>> import tempfile, dynmargin
+    >>> from dynmargin.cli.main import main
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with open(f"{folder}/text", "w") as file:
+    ...         _ = file.write("+1 1:0.5 3:2\n-1 2:1\n")
+    ...     _ = main(["data", "convert", f"{folder}/text", f"{folder}/rows.dm/"])
+    ...     data = dynmargin.open_data(f"{folder}/rows.dm", memory_limit="100MB")
+    ...     classifier = dynmargin.MaxMarginClassifier().fit(data)
+    ...     classifier.predict(data)
+    array([ 1., -1.])
+    """
+    folder = open_folder(os.fspath(path))
+    limit = _core.available_memory() / 2 if memory_limit is None else bytes_of(memory_limit)
+    return RowsOnDisk(folder, int(limit))

@@ -1,0 +1,486 @@
+"""Rows that stay on the disk: the folder, streamed conversion, training, verification and prediction over blocks."""
+
+import gzip
+import json
+import lzma
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dynmargin
+from dynmargin import DataError, MaxMarginClassifier, _core, open_data
+from dynmargin.cli.main import main
+from dynmargin.data import binary, libsvm, tables
+from dynmargin.data.dataset import Csr, Dataset
+from dynmargin.data.formats import convert_to_folder, read_dataset, write_dataset
+from dynmargin.data.limits import bytes_of
+from dynmargin.problem.matrix import as_matrix
+from dynmargin.shards.on_disk import OnDisk, sum_in_turn
+from dynmargin.shards.room import Room
+from dynmargin.shards.shard import Shard
+from dynmargin.shards.sums import Evidence, tree_sum
+
+
+def random_rows(rows, columns, per_row, seed):
+    """Return CSR rows of about that many entries each."""
+    random = np.random.default_rng(seed)
+    parts = [np.unique(random.integers(0, columns, per_row)) for _ in range(rows)]
+    starts = np.cumsum([0, *map(len, parts)])
+    indices = np.concatenate([np.empty(0, int), *parts])
+    return sp.csr_matrix((random.normal(size=len(indices)), indices, starts), (rows, columns))
+
+
+def problem(rows=600, columns=12, seed=0, per_row=8):
+    """Return overlapping classes: CSR rows and labels."""
+    random, X = np.random.default_rng(seed), random_rows(rows, columns, per_row, seed)
+    return X, np.where(X @ random.normal(size=columns) + 0.3 * random.normal(size=rows) > 0, 1.0, -1.0)
+
+
+def write(path, X, y, names=None):
+    csr = X if isinstance(X, np.ndarray) else Csr(X.data, X.indices, X.indptr, X.shape)
+    write_dataset(Dataset(csr, y, names), f"{path}/")
+    return str(path)
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(binary, "BLOCK_BYTES", 4096)
+
+
+@pytest.fixture
+def narrow(tmp_path, small_blocks):
+    X, y = problem()
+    return write(tmp_path / "narrow", X, y), X, y
+
+
+def on_disk(path, **changed):
+    """Open a folder with as much memory as keeps its rows on the disk."""
+    data = open_data(path)
+    limit = changed.get("limit", data.folder.memory - 1)
+    return open_data(path, memory_limit=max(limit, 1))
+
+
+# The folder.
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.data())
+def test_rows_are_stored_and_loaded_bit_for_bit(data):
+    """Whatever the layout: all ones or not, single or double, dense or sparse, few columns or many."""
+    rows, columns = data.draw(st.integers(0, 12)), data.draw(st.sampled_from([1, 3, 40_000, 70_000]))
+    seed, ones = data.draw(st.integers(0, 1000)), data.draw(st.booleans())
+    dtype = data.draw(st.sampled_from([np.float32, np.float64]))
+    X = random_rows(rows, columns, 3, seed).astype(dtype)
+    if ones:
+        X.data[:] = 1
+    if columns == 3 and data.draw(st.booleans()):
+        X = sp.csr_matrix(np.random.default_rng(seed).normal(size=(rows, 3)))
+    packed = _core.pack(as_matrix(X))
+    more = columns + data.draw(st.integers(0, 3))
+    loaded = _core.load_rows(_core.store_rows(packed), more)
+    assert (loaded.n_rows, loaded.n_nonzeros, loaded.n_matrix_columns) == (rows, packed.n_nonzeros, more)
+    for ours, theirs in zip(_core.unpack(loaded), _core.unpack(packed), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    if rows == 0:
+        return
+    stated = dynmargin.BinaryProblem(1, 1.0, 1.0, 1.0).to_core(np.ones(rows, np.int8))
+    assert stated.digest(loaded) == stated.digest(packed)
+    assert stated.largest_norm(loaded) == stated.largest_norm(packed)
+
+
+def test_stored_rows_of_any_bytes_are_refused_or_sound():
+    """What is refused says so; nothing that is accepted reads outside of memory (run under a sanitizer by hand)."""
+    random = np.random.default_rng(0)
+    for X in (problem(20, 5)[0], problem(20, 40_000)[0], sp.csr_matrix(np.ones((4, 3)))):
+        stored = _core.store_rows(_core.pack(as_matrix(X)))
+        for _ in range(100):
+            changed = stored.copy()
+            for place in random.integers(0, min(len(changed), 400), int(random.integers(1, 4))):
+                changed[place] = random.integers(256)
+            try:
+                rows = _core.load_rows(changed, X.shape[1])
+            except ValueError as error:
+                assert "stored rows" in str(error)  # noqa: PT017
+            else:
+                assert all(0 <= column < X.shape[1] for column in _core.unpack(rows)[1])
+        with pytest.raises(ValueError, match="stored rows"):
+            _core.load_rows(stored[: len(stored) // 16 * 8], X.shape[1])
+        with pytest.raises(ValueError, match="more columns than the data"):
+            _core.load_rows(stored, X.shape[1] - 1)
+
+
+@pytest.mark.parametrize("dense", [False, True])
+def test_a_folder_of_many_blocks_is_read_whole(dense, tmp_path, small_blocks):
+    X, _ = problem()
+    y = np.array(["left", "right", "middle"])[np.arange(600) % 3]
+    path = write(tmp_path / "d", X.toarray() if dense else X, y)
+    read = read_dataset(path)
+    assert len(list(Path(path).iterdir())) > 5
+    np.testing.assert_array_equal(read.X if dense else read.X.to_scipy().toarray(), X.toarray())
+    np.testing.assert_array_equal(read.y, y)
+    assert open_data(path).classes.tolist() == ["left", "middle", "right"]
+
+
+def test_many_labels_take_two_bytes_and_more_are_no_classes(tmp_path, monkeypatch):
+    y = np.arange(400.0)
+    assert read_dataset(write(tmp_path / "many", np.ones((400, 1)), y)).y.tolist() == y.tolist()
+    monkeypatch.setattr(binary, "MOST_LABELS", 300)
+    with pytest.raises(DataError, match="more than 300 different labels, so these are no classes"):
+        write(tmp_path / "more", np.ones((400, 1)), y)
+    assert not (tmp_path / "more").exists()
+
+
+@pytest.mark.parametrize("place", [0, 9, 70, -1, -30])
+def test_a_block_that_has_changed_is_refused_in_words(place, narrow):
+    path = narrow[0]
+    block = Path(path, "rows-000001")
+    content = bytearray(block.read_bytes())
+    content[place] ^= 1
+    block.write_bytes(content)
+    with pytest.raises(DataError, match="rows-000001 is missing or has changed since it was written"):
+        MaxMarginClassifier().fit(on_disk(path))
+
+
+def test_blocks_that_are_short_swapped_or_gone_are_refused_in_words(narrow):
+    path = Path(narrow[0])
+    first, second = path / "rows-000000", path / "rows-000001"
+    contents = first.read_bytes(), second.read_bytes()
+    second.write_bytes(contents[0])
+    with pytest.raises(DataError, match="rows-000001 is missing or has changed"):
+        MaxMarginClassifier().fit(on_disk(path))
+    second.write_bytes(contents[1][:-5])
+    with pytest.raises(DataError, match=f"it has {len(contents[1]) - 5} bytes, not {len(contents[1])}"):
+        MaxMarginClassifier().fit(on_disk(path))
+    second.unlink()
+    with pytest.raises(DataError, match="rows-000001 is missing or has changed"):
+        MaxMarginClassifier().fit(on_disk(path))
+
+
+# Conversion.
+
+
+def text_of(X, y, first=1):
+    lines = []
+    for k in range(X.shape[0]):
+        row = X[k].tocoo()
+        lines.append(
+            f"{y[k]:g} " + " ".join(f"{j + first}:{v!r}" for j, v in zip(row.col, row.data.tolist(), strict=True))
+        )
+    return ("\n".join(lines) + "\n").encode()
+
+
+@pytest.fixture
+def small_pieces(monkeypatch, small_blocks):
+    monkeypatch.setattr(libsvm, "PIECE_BYTES", 3000)
+    monkeypatch.setattr("dynmargin.data.archives.SLICE_BYTES", 1000)
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress, lzma.compress], ids=["plain", "gzip", "xz"])
+def test_text_is_converted_piece_by_piece_to_what_it_is_read_as(pack, tmp_path, small_pieces):
+    X, y = problem()
+    text = text_of(X, y)
+    (tmp_path / "text").write_bytes(pack(text[: len(text) // 2]) + pack(text[len(text) // 2 :]))
+    convert_to_folder(str(tmp_path / "text"), f"{tmp_path}/d/")
+    whole, blocks = read_dataset(str(tmp_path / "text")), read_dataset(f"{tmp_path}/d")
+    assert len(list((tmp_path / "d").iterdir())) > 5
+    assert whole.first_index == blocks.first_index == 1
+    for name in ("data", "indices", "indptr"):
+        np.testing.assert_array_equal(getattr(whole.X, name), getattr(blocks.X, name))
+    np.testing.assert_array_equal(whole.y, blocks.y)
+
+
+def test_indices_that_turn_out_to_begin_with_0_are_converted_again(tmp_path, small_pieces, monkeypatch):
+    lines = ["1 3:1 9:2\n", "-1 1:1\n"] * 500 + ["1 0:5\n"]
+    (tmp_path / "text").write_text("".join(lines))
+    convert_to_folder(str(tmp_path / "text"), f"{tmp_path}/d/")
+    read = read_dataset(f"{tmp_path}/d")
+    assert read.first_index == 0
+    np.testing.assert_array_equal(read.X.indices, read_dataset(str(tmp_path / "text")).X.indices)
+    with (tmp_path / "text").open() as file:
+        monkeypatch.setattr(sys, "stdin", file)
+        with pytest.raises(DataError, match="convert a file, not standard input"):
+            convert_to_folder("-", f"{tmp_path}/e/")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["d", "text"]
+
+
+def test_an_error_far_into_a_text_names_its_line_and_leaves_nothing(tmp_path, small_pieces):
+    (tmp_path / "text").write_text("1 1:1\n" * 3000 + "1 2:x\n")
+    with pytest.raises(DataError, match="text, line 3001, column 5: the value is not a number"):
+        convert_to_folder(str(tmp_path / "text"), f"{tmp_path}/d/")
+    (tmp_path / "text").write_text("1 1:1\n" * 3000 + "1 2:inf\n")
+    with pytest.raises(DataError, match=r"d: row 3001 has the value inf"):
+        convert_to_folder(str(tmp_path / "text"), f"{tmp_path}/d/")
+    assert [path.name for path in tmp_path.iterdir()] == ["text"]
+
+
+@pytest.mark.parametrize("name", ["table.csv", "table.tsv", "table.csv.gz", "table.parquet", "table.npz"])
+def test_tables_are_converted_to_what_they_are_read_as(name, tmp_path, small_blocks, monkeypatch):
+    monkeypatch.setattr(tables, "PIECE_BYTES", 4000)
+    X, y = problem(300, 4)
+    names = np.array(["a", "b", "c", "d"])
+    X = X.toarray()
+    X[:200, 1] = np.arange(200)  # whole numbers first
+    write_dataset(Dataset(X, y, names), str(tmp_path / name))
+    label = None if name.endswith("npz") else "label"
+    assert convert_to_folder(str(tmp_path / name), f"{tmp_path}/d/", label=label) == (True, ())
+    whole, blocks = read_dataset(str(tmp_path / name), label=label), read_dataset(f"{tmp_path}/d")
+    np.testing.assert_array_equal(whole.X, blocks.X)
+    np.testing.assert_array_equal(whole.y, blocks.y)
+    assert blocks.feature_names.tolist() == names.tolist()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no signals here")
+def test_a_killed_conversion_leaves_nothing_that_looks_complete(tmp_path):
+    line = [sys.executable, "-m", "dynmargin", "data", "convert", "-", f"{tmp_path}/d/"]
+    with subprocess.Popen(line, stdin=subprocess.PIPE) as process:
+        text = b"1 " + b" ".join(b"%d:0.5" % j for j in range(1, 200)) + b"\n"
+        until = time.monotonic() + 60
+        while not list(tmp_path.rglob("rows-*")) and time.monotonic() < until:
+            process.stdin.write(text * 1000)
+        process.send_signal(signal.SIGKILL)
+        process.stdin.close()
+    assert not (tmp_path / "d").exists()
+    (left,) = tmp_path.iterdir()
+    assert left.name.startswith(".d.")
+    assert list(left.glob("rows-*"))
+    with pytest.raises(DataError, match=r"header\.json is missing or not ours"):
+        open_data(left)
+
+
+# Sums and passes.
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 700), st.integers(0, 100))
+def test_sums_in_turn_are_those_of_the_tree(n, seed):
+    parts = np.random.default_rng(seed).normal(size=n) * 10.0 ** np.random.default_rng(seed).integers(-9, 9, n)
+    assert sum_in_turn(iter(parts.tolist())) == tree_sum(parts.tolist())
+
+
+def test_blocks_that_fit_are_read_once_and_the_others_on_every_pass(narrow):
+    data = on_disk(narrow[0])
+    blocks = len(data.folder.blocks)
+    read, sizes = [], [100] * blocks
+
+    def reading(i):
+        read.append(i)
+        rows, y = data.folder.read(i)
+        return Shard.of_rows(rows, y)
+
+    shards = OnDisk(reading, sizes, room=250)
+    digest = shards.fold(lambda shard, rows: rows + len(shard.y), 0)
+    for _ in range(3):
+        assert sum(shards.map(lambda shard: len(shard.y))) == 600
+    assert digest() == 600
+    assert sorted(read) == sorted([0, 1, *list(range(2, blocks)) * 3])
+    shards.release()
+    shards.map(len(read).__class__)  # any function
+    assert shards.passes == 4
+    assert not shards._resident
+
+
+# Training.
+
+
+def test_newton_over_blocks_is_certified_for_all_rows_and_any_room(narrow):
+    path, X, y = narrow
+    data = on_disk(path)
+    classifier = MaxMarginClassifier(random_state=0).fit(data)
+    assert classifier.algorithm_.startswith("newton: exact, ")
+    assert "blocks on the disk" in classifier.algorithm_
+    assert classifier.certificate_.achieved
+    for found in (classifier.certificate_.verify(X, y), classifier.certificate_.verify(data)):
+        assert found.verdict == "proven"
+    smallest = on_disk(path, limit=needs(data))
+    again = MaxMarginClassifier(random_state=0).fit(smallest)
+    np.testing.assert_array_equal(again.coef_, classifier.coef_)
+    np.testing.assert_array_equal(again.certificate_.counts.data, classifier.certificate_.counts.data)
+    assert classifier.n_features_in_ == 12
+    np.testing.assert_array_equal(classifier.predict(data), classifier.predict(X))
+    np.testing.assert_array_equal(classifier.support_, classifier.certificate_.counts.indices)
+    assert classifier.dual_coef_.shape == (1, len(classifier.support_))
+
+
+def needs(data, exact=True):
+    """Return the smallest limit that is accepted."""
+    folder = data.folder
+    sizes = [block.nbytes for block in folder.blocks]
+    low, high = 1, folder.memory
+    while low < high:
+        middle = (low + high) // 2
+        try:
+            Room.of(middle, sizes, folder.lengths, folder.n_columns, exact=exact)
+        except ValueError:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+def test_coordinate_descent_over_blocks_is_certified_for_all_rows(tmp_path, small_blocks):
+    X, y = problem(400, 40_000, per_row=30)
+    data = on_disk(write(tmp_path / "wide", X, y), limit=6_000_000)
+    classifier = MaxMarginClassifier(C=10.0, random_state=0, algorithm="dcd")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(binary.Folder, "memory", property(lambda _: 10**12))
+        classifier.fit(data)
+        again = MaxMarginClassifier(C=10.0, random_state=0, algorithm="dcd").fit(data)
+    assert classifier.algorithm_.startswith("dcd: ")
+    assert classifier.certificate_.achieved
+    assert classifier.certificate_.verify(X, y).verdict == "proven"
+    assert classifier.certificate_.verify(data).verdict == "proven"
+    np.testing.assert_array_equal(again.coef_, classifier.coef_)
+    sides = np.where(y[classifier.support_] > 0, 1, -1)
+    assert (np.sign(classifier.dual_coef_[0]) == sides).all()
+
+
+def test_several_classes_and_weights_over_blocks(tmp_path, small_blocks):
+    X, _ = problem(450, 6)
+    y = np.array(["a", "b", "c"])[np.argmax(X[:, :3].toarray(), axis=1)]
+    weight = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
+    data = on_disk(write(tmp_path / "d", X, y))
+    classifier = MaxMarginClassifier(class_weight="balanced", random_state=0).fit(data, sample_weight=weight)
+    in_memory = MaxMarginClassifier(class_weight="balanced", random_state=0).fit(X, y, weight)
+    for ours, theirs in zip(classifier.certificates_, in_memory.certificates_, strict=True):
+        assert ours.problem == theirs.problem
+        assert ours.verify(X, y, weight).verdict == ours.verify(data, None, weight).verdict == "proven"
+        assert ours.margin <= theirs.upper_bound
+        assert theirs.margin <= ours.upper_bound
+    assert classifier.classes_.tolist() == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_certificate_made_in_memory_is_proven_over_many_blocks(seed, narrow):
+    path, X, y = narrow
+    classifier = MaxMarginClassifier(random_state=seed, epsilon=1e-7).fit(X, y)
+    assert classifier.certificate_.verify(on_disk(path)).verdict == "proven"
+
+
+def test_sums_over_shards_lose_nothing_where_they_are_careful(narrow):
+    """The error bound of 24 shards is that of one, up to a factor, though their parts cancel."""
+    path, X, y = narrow
+    stated = MaxMarginClassifier().fit(X, y).certificate_.problem
+    counts = np.random.default_rng(0).integers(1, 2**40, 600)
+    weights = np.ones(12)
+    data = on_disk(path)
+    parts, begin = [], 0
+    for _, shard in data.shards().visit():
+        rows = np.arange(len(shard.y))
+        parts.append(shard.evidence((rows, counts[begin : begin + len(rows)]), stated, weights, 0.0, True))
+        begin += len(rows)
+    total: Evidence = tree_sum(parts)
+    exact = (sp.diags(y * counts) @ X).sum(axis=0)
+    _, _, a = total.for_core()
+    np.testing.assert_allclose(a, np.ravel(exact), rtol=1e-9)
+    assert total.for_core()[0][9] <= 4 * np.finfo(float).eps * np.linalg.norm(a)
+
+
+@pytest.mark.parametrize("exact", [True, False])
+def test_a_limit_that_is_too_small_is_refused_in_bytes_before_anything_is_read(exact, narrow):
+    path = narrow[0]
+    data = on_disk(path, limit=20_000)
+    for block in Path(path).glob("rows-*"):
+        block.unlink()
+    with pytest.raises(
+        ValueError, match=r"a memory limit of 20 kB is not enough: training on these 600 rows takes at"
+    ) as e:
+        MaxMarginClassifier(algorithm="newton" if exact else "dcd").fit(data)
+    what = "the Hessian" if exact else "the dual weights"
+    assert all(words in str(e.value) for words in (what, "the blocks", "the counts of the certificate", "kB"))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"C": np.inf}, "only the squared hinge with a finite C"),
+        ({"loss": "hinge"}, "only the squared hinge with a finite C"),
+        ({"algorithm": "pdm"}, "'auto', 'newton' or 'dcd', not by 'pdm'"),
+        ({"stop": "predictions"}, "until the certificate is proven"),
+    ],
+)
+def test_what_cannot_be_trained_over_blocks_is_refused_in_words(parameters, message, narrow):
+    with pytest.raises(ValueError, match=message):
+        MaxMarginClassifier(**parameters).fit(on_disk(narrow[0]))
+
+
+def test_labels_belong_to_the_rows(narrow):
+    path, _, y = narrow
+    with pytest.raises(ValueError, match="labels of their own; leave y out"):
+        MaxMarginClassifier().fit(on_disk(path), y)
+
+
+def test_what_fits_is_trained_on_in_memory(narrow):
+    path, X, y = narrow
+    ours, theirs = MaxMarginClassifier(random_state=0), MaxMarginClassifier(random_state=0)
+    np.testing.assert_array_equal(ours.fit(open_data(path)).coef_, theirs.fit(X, y).coef_)
+    blocks = list(open_data(path))
+    assert sum(block.shape[0] for block, _ in blocks) == 600
+    assert "600 x 12" in repr(open_data(path))
+
+
+def test_an_amount_of_memory_is_read_as_people_write_it():
+    assert [bytes_of(text) for text in ("2GB", "500 MB", "1.5GiB", "7", 1000, "3k")] == [
+        *(2 * 10**9, 5 * 10**8, 3 * 2**29, 7, 1000, 3000)
+    ]
+    for wrong in ("", "much", "-1GB", "0", "nan", "2XB", "1e400"):
+        with pytest.raises(ValueError, match="is no amount of memory; write it as 2GB or 500MB"):
+            bytes_of(wrong)
+
+
+# The command line.
+
+
+def test_commands_over_blocks_agree_with_those_in_memory(narrow, tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr("dynmargin.data.limits.resident_memory", lambda: 0)
+    monkeypatch.chdir(tmp_path)
+    limit = ["--memory", str(on_disk("narrow").memory_limit)]
+    assert main(["train", "narrow", "model.npz", *limit]) == 0
+    out, err = capfd.readouterr()
+    assert "they stay on the disk" in err
+    assert "newton: exact" in out
+    before = None
+    for options in ([], limit):
+        assert main(["verify", "model.npz", "narrow", *options]) == 0
+        assert capfd.readouterr().out.startswith("proven: ")
+        assert main(["predict", "narrow", "model.npz", "out", "--scores", "--settled", *options]) == 0
+        said = capfd.readouterr().out
+        found = Path("out").read_text()
+        assert before in (None, (said, found))
+        before = said, found
+    assert main(["verify", "model.npz", "narrow", "-c", "3", *limit]) == 2
+    assert "other problem" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["train", "text", "--memory", "2GB"],
+            "--memory needs a folder of blocks: write one by dynmargin data convert text",
+        ),
+        (["train", "narrow", "--memory", "lots"], "'lots' is no amount of memory"),
+        (["train", "narrow", "--memory", "10kB"], "a memory limit of 10 kB is not enough"),
+        (["train", "narrow", "--memory", "60kB", "-v", "3"], "--validate needs rows that fit into memory"),
+    ],
+)
+def test_the_command_line_refuses_in_words(words, message, narrow, tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr("dynmargin.data.limits.resident_memory", lambda: 0)
+    monkeypatch.chdir(tmp_path)
+    Path("text").write_text("1 1:1\n-1 2:1\n")
+    assert main(words) == 3
+    assert message in capfd.readouterr().err
+
+
+def test_a_header_says_what_a_folder_holds(narrow):
+    header = json.loads(Path(narrow[0], "header.json").read_text())
+    assert sum(block[0] for block in header["blocks"]) == 600
+    assert sorted(header["labels"]) == [-1.0, 1.0]
