@@ -138,7 +138,9 @@ def draw(constants, found, workers, path):
             label=f"{workers} workers, measured",
         )
         axes.axvspan(rows[0], largest, color="0.92", zorder=0)
-        axes.text(largest, axes.get_ylim()[0] * 1.3, " measured up to here; prediction beyond", fontsize=8, va="bottom")
+        where = {"transform": axes.get_xaxis_transform(), "fontsize": 8, "va": "top"}
+        axes.text(largest * 0.93, 0.97, "two workers measured", ha="right", **where)
+        axes.text(largest * 1.07, 0.97, "all prediction", ha="left", **where)
     axes.set(
         xscale="log",
         yscale="log",
