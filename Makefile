@@ -45,7 +45,7 @@ demo: $(VENV)/with-plots
 	$(BIN)/dynmargin demo $(VENV)/convergence.png
 
 test: $(VENV)/with-test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --maxprocesses 8
 
 lint: $(VENV)/with-lint
 	$(BIN)/ruff check .

@@ -11,6 +11,7 @@ import matplotlib.pyplot
 import pytest
 
 import dynmargin
+import dynmargin.dask
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -69,11 +70,14 @@ GENERATED = ("gallery/index.rst",)
 
 def public_names():
     names = {f"dynmargin.{name}" for name in dynmargin.__all__} - {"dynmargin.__version__", "dynmargin.theory"}
-    return names | {f"dynmargin.theory.{name}" for name in dynmargin.theory.__all__}
+    parts = {"theory": dynmargin.theory.__all__, "dask": dynmargin.dask.__all__}
+    return names | {f"dynmargin.{part}.{name}" for part, its in parts.items() for name in its}
 
 
 def test_the_reference_has_every_public_name():
-    listed = re.findall(r"^   ((?:theory\.)?[A-Za-z]\w*)$", (ROOT / "docs" / "api.rst").read_text(), flags=re.MULTILINE)
+    listed = re.findall(
+        r"^   ((?:(?:theory|dask)\.)?[A-Za-z]\w*)$", (ROOT / "docs" / "api.rst").read_text(), flags=re.MULTILINE
+    )
     assert sorted(f"dynmargin.{name}" for name in listed) == sorted(public_names())
 
 

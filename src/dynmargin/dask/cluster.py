@@ -32,7 +32,14 @@ logger = logging.getLogger("dynmargin")
 
 
 class ClusterError(RuntimeError):
-    """Rows are lost for good, or no worker is left: nothing can be proven."""
+    """Rows are lost for good, or no worker is left: nothing can be proven.
+
+    Examples
+    --------
+    >>> from dynmargin.dask import ClusterError
+    >>> issubclass(ClusterError, RuntimeError)
+    True
+    """
 
 
 def client_of(client: Any) -> distributed.Client:

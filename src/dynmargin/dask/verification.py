@@ -64,7 +64,21 @@ def verify(
 
 
 class ClusterCertificate(Certificate):
-    """A certificate whose `verify` also takes Dask collections; the data are checked where they are."""
+    """A certificate whose `verify` also takes Dask collections; the data are checked where they are.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from sklearn.datasets import load_iris
+    >>> from dynmargin.dask import DaskMaxMarginClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> dX, dy = da.from_array(X, chunks=(50, 4)), da.from_array(y == 1, chunks=50)
+    >>> with Client(n_workers=1, processes=False, dashboard_address=None):
+    ...     certificate = DaskMaxMarginClassifier(random_state=0).fit(dX, dy).certificate_
+    ...     certificate.verify(dX, dy).verdict, certificate.verify(X, y == 1).verdict
+    ('proven', 'proven')
+    """
 
     def verify(self, X: Any, y: Any = None, sample_weight: Any = None, **asked: Any) -> Verification:
         """Recompute each bound from its witness and the data, rounding errors accounted for.

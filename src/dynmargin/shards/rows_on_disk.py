@@ -20,7 +20,7 @@ from .verification import verify_shards
 
 
 class RowsOnDisk:
-    """Rows and labels in a folder, of which a few blocks at a time are in memory; see `open_data`.
+    r"""Rows and labels in a folder, of which a few blocks at a time are in memory; see `open_data`.
 
     Attributes
     ----------
@@ -34,6 +34,18 @@ class RowsOnDisk:
         The size of all blocks on the disk.
     memory_limit : int
         The bytes that training may take.
+
+    Examples
+    --------
+    >>> import tempfile, dynmargin
+    >>> from dynmargin.cli.main import main
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with open(f"{folder}/text", "w") as file:
+    ...         _ = file.write("+1 1:0.5 3:2\n-1 2:1\n")
+    ...     _ = main(["data", "convert", f"{folder}/text", f"{folder}/rows.dm/"])
+    ...     rows = dynmargin.open_data(f"{folder}/rows.dm")
+    ...     rows.shape, rows.classes
+    ((2, 3), array([-1.,  1.]))
     """
 
     stays_on_disk: ClassVar[bool] = True
