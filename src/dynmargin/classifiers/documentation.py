@@ -1,5 +1,13 @@
 """Where the pages of the classifiers are, for the links in a notebook."""
 
-# A placeholder until the site has an address of its own: no other file names one.
-ADDRESS = "https://dynmargin.example/"
+from importlib.metadata import metadata
+
+
+def address() -> str:
+    """Return the address of the documentation as the package states it, with a slash at its end."""
+    stated = (line.split(", ", 1) for line in metadata("dynmargin").get_all("Project-URL") or [])
+    return next((url.rstrip("/") + "/" for name, url in stated if name == "Documentation"), "")
+
+
+ADDRESS = address()
 PAGE = ADDRESS + "api/dynmargin.{estimator_name}.html"
