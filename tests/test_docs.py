@@ -20,6 +20,13 @@ MODULES = [
 ]
 
 
+OPTIONAL = {
+    "sklearn.callback": "scikit-learn has callbacks from 1.9 on",
+    "dask": "needs dask",
+    "distributed": "needs dask",
+}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_the_code_of_a_page_runs_and_prints_what_the_page_shows(page, monkeypatch, tmp_path, capsys):
@@ -31,9 +38,9 @@ def test_the_code_of_a_page_runs_and_prints_what_the_page_shows(page, monkeypatc
         try:
             exec(compile(code, str(page), "exec"), names)
         except ModuleNotFoundError as error:
-            if error.name != "sklearn.callback":
+            if error.name not in OPTIONAL:
                 raise
-            pytest.skip("scikit-learn has callbacks from 1.9 on")
+            pytest.skip(OPTIONAL[error.name])
         printed = capsys.readouterr().out
         if times:
             printed, shown = (re.sub(r"[\s\d.]+", " ", text) for text in (printed, shown))
@@ -83,6 +90,8 @@ def test_the_reference_has_every_public_name():
 
 @pytest.mark.parametrize("name", sorted(public_names()))
 def test_a_public_name_has_an_example(name):
+    if name.startswith("dynmargin.dask."):
+        pytest.importorskip("distributed")
     thing = functools.reduce(getattr, name.split(".")[1:], dynmargin)
     assert ">>>" in thing.__doc__
 
@@ -134,6 +143,8 @@ def test_an_example_of_the_gallery_says_what_it_shows(script):
 
 @pytest.mark.parametrize("module", MODULES)
 def test_doctests(module):
+    if module.startswith("dynmargin.dask"):
+        pytest.importorskip("distributed", reason=OPTIONAL["distributed"])
     assert doctest.testmod(importlib.import_module(module)).failed == 0
 
 
