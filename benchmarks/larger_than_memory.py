@@ -18,11 +18,16 @@ import tempfile
 import time
 from pathlib import Path
 
-from .memory import resident
-from .sets import add_data_dir, load
+
+def resident(name):
+    """Return a figure of Linux's account of this process, in bytes."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(name))
 
 
 def add_arguments(parser):
+    from .sets import add_data_dir  # not above: what a measured process loads counts
+
     add_data_dir(parser)
     parser.add_argument("--sets", default="covertype,rcv1-like:200000", help="separated by commas")
     parser.add_argument("--copies", type=int, default=20, help="of covertype, one after the other")
@@ -35,6 +40,8 @@ def add_arguments(parser):
 def write_text(name, copies, folder, path):
     """Write a set as LIBSVM text; return C."""
     from sklearn.datasets import dump_svmlight_file
+
+    from .sets import load
 
     X, y, C = load(name, folder)
     once = path.with_suffix(".once")

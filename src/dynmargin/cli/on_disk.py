@@ -26,7 +26,9 @@ def rows_on_disk(arguments: argparse.Namespace) -> "RowsOnDisk | None":
             raise ValueError(CONVERT_FIRST.format(data=arguments.data))
         return None
     available = _core.available_memory()
-    limit = int(available / 2) if asked is None else max(1, bytes_of(asked) - resident_memory())
+    limit = int(available / 2) if asked is None else bytes_of(asked) - (own := resident_memory())
+    if limit <= 0:
+        raise ValueError(f"--memory {asked} is less than the {_core.in_units(own)} that the program itself takes")
     rows = open_data(arguments.data, memory_limit=limit)
     return rows if rows.folder.memory > (available if asked is None else limit) else None
 
