@@ -176,7 +176,7 @@ class MarginClassifier(Fitted, Predictor, CallbackSupportMixin, ClassifierMixin,
     support_ : array of int
         The rows with a count.
     dual_coef_ : array of shape (1, n_support) or (n_classes, n_support)
-        Signed counts, scaled so that their product with the rows is about ``coef_``.
+        Signed counts, scaled so that their product with the rows approaches ``coef_`` as the gap closes.
     """
 
     _doc_link_module: ClassVar[str] = "dynmargin"

@@ -193,7 +193,7 @@ class DaskMaxMarginClassifier(Proven, Chosen, Cost, Intercept, MarginClassifier)
 
     @property
     def dual_coef_(self) -> NDArray[np.float64]:  # type: ignore[override]  # an attribute elsewhere
-        """Signed counts, scaled so that their product with the rows is about ``coef_``."""
+        """Signed counts, scaled so that their product with the rows approaches ``coef_`` as the gap closes."""
         check_is_fitted(self)
         return self._support[1]
 
