@@ -51,7 +51,7 @@ lint: $(VENV)/with-lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m tests.types
+	$(BIN)/python -m tests.type_checks
 	$(BIN)/clang-format --dry-run -Werror $$(find cpp -name '*.?pp')
 
 # Any warning is an error: a link to nowhere, a name without a page, an example that fails.

@@ -22,7 +22,7 @@ class Workers:
         for _ in range(n_workers):
             self.start()
         self.client = Client(self.scheduler)
-        self.client.wait_for_workers(n_workers)
+        self.client.wait_for_workers(n_workers, timeout=120)
 
     def start(self):
         """Start one more worker."""
@@ -45,7 +45,7 @@ class Workers:
         self.processes = [process for process in self.processes if process.poll() is None]
         while len(self.processes) < n_workers:
             self.start()
-        self.client.wait_for_workers(n_workers)
+        self.client.wait_for_workers(n_workers, timeout=120)
 
     def close(self):
         """End everything."""

@@ -1,6 +1,6 @@
 """Type checkers see every public type: mypy --strict and pyright over the README, the examples and what is below.
 
-    python -m tests.types
+    python -m tests.type_checks
 
 They check against the installed package, as a user's editor does. Pyright needs Node.js, and fetches itself the first
 time; where it cannot, that is said, and mypy decides alone. Exit code 1 if one of them complains.
