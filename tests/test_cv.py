@@ -67,7 +67,7 @@ def test_any_number_of_threads_gives_the_same_result(digits, rng):
 def test_the_data_are_packed_once(digits, monkeypatch):
     calls = []
     pack = dynmargin._core.pack
-    monkeypatch.setattr(dynmargin._core, "pack", lambda matrix: calls.append(matrix) or pack(matrix))
+    monkeypatch.setattr(dynmargin._core, "pack", lambda *asked: calls.append(asked) or pack(*asked))
     MaxMarginClassifierCV(Cs=CS, cv=3, random_state=0).fit(*digits)
     assert len(calls) == 1
 

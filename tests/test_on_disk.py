@@ -416,6 +416,40 @@ def test_labels_belong_to_the_rows(narrow):
     path, _, y = narrow
     with pytest.raises(ValueError, match="labels of their own; leave y out"):
         MaxMarginClassifier().fit(on_disk(path), y)
+    certificate = MaxMarginClassifier(random_state=0).fit(on_disk(path)).certificate_
+    with pytest.raises(ValueError, match="labels of their own; leave y out"):
+        certificate.verify(on_disk(path), 1 - y)
+
+
+def checksum(stored):
+    """As stored_rows.hpp computes it, for files that somebody has changed on purpose."""
+    full, lanes, words = 2**64 - 1, [1, 2, 3, 4], stored.view(np.uint64).tolist()
+    whole = len(words) // 4 * 4
+    for i, word in enumerate(words):
+        lane = i % 4 if i < whole else 0
+        found = (lanes[lane] ^ word) * 0x9E3779B97F4A7C15 & full
+        lanes[lane] = found ^ found >> 32
+    total = len(stored)
+    for lane in lanes:
+        x = total ^ lane
+        x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 & full
+        x = (x ^ x >> 27) * 0x94D049BB133111EB & full
+        total = x ^ x >> 31
+    return total
+
+
+def test_a_column_that_is_stored_twice_is_refused():
+    """Of two packed columns with one number, sums over shards would keep only the last."""
+    X = sp.csr_matrix(np.eye(3, 40_000) + np.eye(3, 40_000, 7))
+    stored = _core.store_rows(_core.pack(as_matrix(X)))
+    words = stored.view(np.uint64)
+    columns = stored[64 : 64 + 4 * int(words[3])].view(np.uint32)
+    columns[1] = columns[0]
+    with pytest.raises(ValueError, match=r"checksum"):
+        _core.load_rows(stored, X.shape[1])
+    words[7] = checksum(stored[64:])
+    with pytest.raises(ValueError, match="a column twice"):
+        _core.load_rows(stored, X.shape[1])
 
 
 def test_what_fits_is_trained_on_in_memory(narrow):

@@ -20,7 +20,7 @@ from dynmargin.shards.path import Path, Step
 from dynmargin.shards.point import Point
 from dynmargin.shards.problem import ShardedProblem
 from dynmargin.shards.shard import Shard
-from dynmargin.shards.sums import FAN_IN, Evidence, tree_sum
+from dynmargin.shards.sums import FAN_IN, Evidence, Sum, tree_sum
 from dynmargin.shards.verification import verify_shards
 from dynmargin.training.request import Request
 
@@ -280,9 +280,39 @@ def test_forged_bounds_are_not_proven_over_shards(overlapping):
     assert verify_shards(replace(certificate, intercept=0.0), shards).verdict == "altered"
 
 
+@pytest.mark.parametrize("C", [1.0, 1e4])
+def test_what_one_machine_proves_is_proven_over_many_shards(C):
+    X, y = mixed(2000, 6, seed=3)
+    certificate = MaxMarginClassifier(1e-9, C=C, random_state=0).fit(X, y).certificate_
+    for n_shards in (64, 256, 1000):
+        assert verify_shards(certificate, cut(X, y, n_shards)).verdict == "proven"
+
+
+def test_rows_that_change_while_they_are_trained_on_are_noticed(overlapping):
+    X, y = overlapping
+    shards = cut(X, y, 3)
+    certificate = train(shards).certificates[0]
+
+    class Changing(InProcess):
+        def map_each(self, *arguments):
+            self.shards[1] = Shard(X[1000:2000] + 1, y[1000:2000])
+            return super().map_each(*arguments)
+
+    changing = Changing(shards.shards)
+    changed = verify_shards(certificate, changing)
+    assert changed.verdict == "not proven"
+    assert "partition 2 is not what it was" in str(changed)
+
+
+def test_weights_that_are_all_zero_prove_nothing(overlapping):
+    X, y = overlapping
+    certificate = train(cut(X, y, 3)).certificates[0]
+    assert not verify_shards(certificate, cut(X, y, 3, np.zeros(len(y))))
+
+
 def test_counts_that_overflow_prove_nothing():
     t = 2**52
-    one = Evidence(True, (1.0, 0), (0.0, 0), (1.0, 0), np.inf, np.inf, np.inf, t, 0, np.zeros(1), 0.0)
+    one = Evidence(True, Sum(1.0, 0, 0), Sum(0.0, 0, 0), Sum(1.0, 0, 0), np.inf, np.inf, np.inf, t, 0, np.zeros(1), 0.0)
     many = tree_sum([one] * 4096)  # 2**64 would be 0 if it were an int64
     with pytest.raises(ValueError, match="2\\*\\*53"):
         many.for_core()
@@ -295,7 +325,7 @@ def test_a_shard_travels_as_it_is():
     for rows in (X, sp.csr_matrix(X), X.astype(np.float32), X * np.pi, sp.csr_matrix(X * np.pi)):
         shard = Shard(rows, y, weight)
         again = pickle.loads(pickle.dumps(shard))
-        assert again.digest((1, 2), problem) == shard.digest((1, 2), problem)
+        assert again.digest(((1, 2), ()), problem) == shard.digest(((1, 2), ()), problem)
         assert again.rows.nbytes == shard.rows.nbytes
         path = Path(np.random.default_rng(1).normal(size=65))
         assert (again.point(problem, path, True).hessian == shard.point(problem, path, True).hessian).all()

@@ -224,7 +224,7 @@ def test_ctrl_c_keeps_what_has_been_reached(run):
 
 def test_ctrl_c_ends_a_cross_validation(run):
     with ctrl_c_at(1):
-        code, out, _ = run("train", "-v", "5", "train", "--algorithm", "pdm", "--epsilon", "1e-4")
+        code, out, _ = run("train", "-v", "5", "train", "--algorithm", "pdm", "--epsilon", "1e-4", "--jobs", "1")
     assert (code, out) == (130, "")
 
 

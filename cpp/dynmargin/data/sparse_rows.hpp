@@ -147,6 +147,7 @@ class SparseRows : public RowProducts<SparseRows<Value, Column>> {
     blocks_ = std::make_unique_for_overwrite<std::byte[]>(capacity_ + fetched);
     if (!stored.empty()) std::memcpy(blocks_.get(), stored.data(), stored.size());
     std::size_t place = 0;
+    std::vector<std::uint32_t> last_seen(renumbered ? n_columns : 0);  // in which row, counted from 1
     for (std::int64_t k = 0; k < n_rows; ++k) {
       require_stored(place + sizeof(Length) <= capacity_);
       Length length;
@@ -161,6 +162,11 @@ class SparseRows : public RowProducts<SparseRows<Value, Column>> {
         largest = std::max(largest, column);
       }
       require_stored(largest < n_columns && (increasing || renumbered));
+      if (!increasing)  // bounds on rounding errors rest on rows that have a column once
+        for (Length i = 0; i < length; ++i) {
+          require_stored(last_seen[columns[i]] != k + 1);
+          last_seen[columns[i]] = static_cast<std::uint32_t>(k + 1);
+        }
       starts_[k] = place;
       place += block_size(length);
     }

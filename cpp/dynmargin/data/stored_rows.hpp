@@ -6,9 +6,10 @@
 //   digests       one word per row
 //   rows          as they lie in memory, filled up to whole words
 //
-// Bytes may come from anywhere. Whatever could be read or written outside of memory is checked, and the lengths of
-// rows, which bounds on rounding errors rest on, are computed anew. The checksum tells changed files from others; it
-// is no defence against somebody who means harm.
+// Bytes may come from anywhere. Whatever could be read or written outside of memory is checked, no column may occur
+// twice, and the lengths of rows, which bounds on rounding errors rest on, are computed anew: whatever is proven is
+// true of these rows. The checksum tells changed files from others. It is no defence against somebody who means harm,
+// and the digests of rows are believed: such a file could pass for other data.
 #pragma once
 
 #include <array>
@@ -104,8 +105,12 @@ PackedRows load_as(std::span<const std::uint64_t> words, Bytes columns, Bytes di
                     std::vector<std::uint64_t>(n_rows)};
   if (!columns.empty()) std::memcpy(packed.columns.data(), columns.data(), columns.size());
   if (!digests.empty()) std::memcpy(packed.digests.data(), digests.data(), digests.size());
-  for (const std::uint32_t column : packed.columns)
+  std::vector<bool> seen(packed.columns.empty() ? 0 : n_matrix_columns);
+  for (const std::uint32_t column : packed.columns) {
     require(column < n_matrix_columns, "the stored rows have a column that the data do not have");
+    require(!seen[column], "the stored rows have a column twice");
+    seen[column] = true;
+  }
   // Rows that were packed when fewer columns had been seen have the first ones.
   if (!renumbered && n_columns < n_matrix_columns) {
     packed.columns.resize(n_columns);
@@ -138,11 +143,11 @@ inline PackedRows load_rows(Bytes bytes, std::int64_t n_matrix_columns) {
   const DefaultArithmetic arithmetic;
   constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
   std::array<std::uint64_t, 8> words{};
-  require(bytes.size() >= sizeof words && bytes.size() % word_bytes == 0, "these are no stored rows");
+  require(bytes.size() >= sizeof words && bytes.size() % word_bytes == 0, "this is not a file of stored rows");
   std::memcpy(words.data(), bytes.data(), sizeof words);
-  require(words[0] == stored_rows_mark, "these are no stored rows");
+  require(words[0] == stored_rows_mark, "this is not a file of stored rows");
   const Bytes rest = bytes.subspan(sizeof words);
-  require(words[7] == checksum(rest), "the stored rows have changed: their checksum is another");
+  require(words[7] == checksum(rest), "the stored rows have changed: their checksum differs");
   require(words[2] <= most && words[3] <= most && words[4] <= most && words[5] <= 1 && words[6] <= rest.size(),
           "the stored rows are damaged");
   require(n_matrix_columns <= static_cast<std::int64_t>(most) &&

@@ -48,7 +48,7 @@ void in_threads(unsigned n_threads, std::size_t n_tasks, const Work& work, std::
   helpers.reserve(n_workers);
   try {
     for (std::size_t i = 1; i < n_workers; ++i) helpers.emplace_back([&, i] { work_on(failures[i]); });
-  } catch (const std::system_error&) {  // no more threads are available: those that are do the work
+  } catch (...) {  // no more threads are available, or no memory for one: those that are do the work
   }
   work_on(failures[0]);
   for (std::thread& helper : helpers) helper.join();

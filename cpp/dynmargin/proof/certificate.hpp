@@ -236,7 +236,7 @@ inline Counted counted_by_sums(std::vector<double> a, std::int64_t bias, Compens
   const double augmented = static_cast<double>(bias) * rho;
   extended.add(dense.value);
   extended.add(augmented * augmented);
-  const double norm2 = extended.value(), unknown = extended_error > 0 ? extended_error / norm2 : 0;
+  const double norm2 = extended.value(), unknown = extended_error == 0 ? 0 : extended_error / norm2;
   const Bound bound = norm_by_t(norm2, t, sum_error(dense.terms + n_counts) + unknown, cancelled);
   return at_best_scale(bound, t, std::move(a), {bias}, cancelled);
 }

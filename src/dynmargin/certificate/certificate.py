@@ -267,11 +267,15 @@ class Certificate:
         """
         n_threads = threads_of(n_jobs)
         if stays_on_disk(X):
+            if y is not None:
+                raise ValueError("rows on a disk have labels of their own; leave y out")
             expected = {"C": C, "classes": classes, "loss": loss, "intercept_scaling": intercept_scaling}
             found: Verification = X.verify(self, sample_weight, **expected)
             return found
         if (refused := self.refusal(C, classes, loss, intercept_scaling)) is not None:
             return refused
+        if y is None:
+            raise TypeError("y is missing: the labels are part of what is proven")
         matrix, labels = as_matrix(X), np.ravel(y)
         n_features = self.weights.shape[-1]
         if not len(labels) == matrix.n_rows == self.counts.shape[0] or matrix.n_columns != n_features:
@@ -463,6 +467,8 @@ def certificate_from(
 ) -> Certificate:
     """Make the certificate of weights and counts from the bounds that they have been proven to give."""
     margin, upper_bound, ball = bounds
+    if margin > upper_bound:  # impossible, so something else is broken: nothing is published
+        raise RuntimeError(f"the bounds contradict each other: a margin of {margin!r}, and none above {upper_bound!r}")
     if ball is not None and packed is not None:
         ball = replace(ball, centre=_spread_out(ball.centre, packed[1], weights.shape))
     return certificate_type(problem)(

@@ -91,6 +91,7 @@ def _scaler(model: LinearModel) -> Any:
         scaler = StandardScaler(with_mean=centred)
         scaler.mean_, scaler.var_ = scaling.shift if centred else None, scaling.divisor**2
     scaler.scale_, scaler.n_features_in_ = scaling.divisor, model.n_features
+    scaler.n_samples_seen_ = 0  # not known, and not needed but by fit, which sets it anew
     if model.feature_names is not None:
         scaler.feature_names_in_ = model.feature_names.astype(object)
     return scaler

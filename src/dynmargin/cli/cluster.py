@@ -14,7 +14,18 @@ if TYPE_CHECKING:
     from ..data.dataset import Dataset
 
 # Options of a training on one machine, by name and what they are unless they are given.
-ELSEWHERE = {"validate": None, "search_C": False, "until_settled": None, "weights": None, "multi_class": "ovr"}
+ELSEWHERE = {
+    "validate": None,
+    "search_C": False,
+    "until_settled": None,
+    "weights": None,
+    "multi_class": "ovr",
+    "scale": "none",
+    "loss": "squared_hinge",
+    "drop": None,
+    "memory": None,
+    "json": False,
+}
 ABLE = ("auto", "newton")  # algorithms
 
 ClassWeights = Callable[..., tuple[Any, list[str]]]
@@ -41,7 +52,7 @@ def is_asked(arguments: argparse.Namespace) -> bool:
 def require_possible(arguments: argparse.Namespace) -> None:
     """Refuse what a cluster cannot do."""
     for option, without in ELSEWHERE.items():
-        if getattr(arguments, option, without) != without:
+        if (given := getattr(arguments, option, without)) != without and given:
             raise ValueError(f"--{option.replace('_', '-')} is for one machine; leave --workers and --scheduler out")
     if arguments.algorithm not in ABLE:
         raise ValueError(f"over a cluster only Newton's method is available, not {arguments.algorithm}")
@@ -68,7 +79,7 @@ def connected(arguments: argparse.Namespace) -> Iterator[Any]:
         return
     with (
         LocalCluster(
-            n_workers=arguments.workers, threads_per_worker=1, dashboard_address=None, memory_limit=0
+            n_workers=arguments.workers, threads_per_worker=1, dashboard_address=":0", memory_limit=0
         ) as cluster,
         Client(cluster) as client,
     ):

@@ -58,7 +58,9 @@ def run_conversion(arguments: argparse.Namespace) -> int:
 
     require_other_file(arguments.out, arguments.data)
     if (arguments.to or format_of(arguments.out)) == "folder":
-        labelled, notices = convert_to_folder(arguments.data, arguments.out, arguments.format, label=arguments.label)
+        labelled, notices = convert_to_folder(
+            arguments.data, arguments.out, arguments.format, label=arguments.label, drop=arguments.drop
+        )
         for message in (*notices, *(() if labelled else (no_labels(arguments.data),))):
             notice(message)
         return DONE

@@ -264,6 +264,7 @@ class Training:
         self.algorithm, train = find(arguments.algorithm)
         self.train = train if self.checkpoint is None else self.checkpoint.around(train)
         self.dataset = read(arguments)
+        self.shape = self.dataset.X.shape
         self.classes, self.y = self.dataset.labelled()
         self.scaling = self.scale()
         self.weights = options.read_weights(arguments.weights, len(self.y)) if arguments.weights else None
@@ -407,7 +408,7 @@ class Training:
     def show(self, fitted: "Fit", algorithm: str, seconds: float) -> None:
         """Print the object that --json asks for."""
         asked, curve, worst = self.arguments, self.curve, fitted.worst.certificate
-        (rows, features), fields = self.dataset.X.shape, documents.certificate_fields
+        (rows, features), fields = self.shape, documents.certificate_fields
         documents.show(
             "train",
             **{"data": asked.data, "rows": rows, "features": features, "classes": self.classes},
@@ -473,7 +474,10 @@ class TrainingOnDisk(Training):
     """What a command line asks for, over rows that stay on the disk."""
 
     def __init__(self, arguments: argparse.Namespace, rows: "RowsOnDisk") -> None:
+        import numpy as np
+
         from .. import _core
+        from ..data.dataset import Dataset
         from ..training.request import Request
 
         refused = {
@@ -489,7 +493,10 @@ class TrainingOnDisk(Training):
         self.arguments, self.data_on_disk, self.curve = arguments, rows, None
         self.checkpoint = open_checkpoint(arguments)
         self.algorithm, _ = find(arguments.algorithm)
-        self.dataset: Any = rows.folder  # names and indices, as of a dataset
+        folder = rows.folder  # which knows names and indices
+        names = {"feature_names": folder.feature_names, "label_name": folder.label_name}
+        self.dataset = Dataset(np.empty((0, 0)), None, first_index=folder.first_index, **names)
+        self.shape, self.scaling = rows.shape, None
         self.classes = rows.classes
         for label in class_weights(self.classes, arguments.class_weights)[1]:
             notice(f"no row has the label {label} of -w{label}")

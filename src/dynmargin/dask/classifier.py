@@ -210,7 +210,7 @@ class DaskMaxMarginClassifier(Proven, Chosen, Cost, Intercept, MarginClassifier)
         Dask array, list of delayed arrays, or array
             With two classes a positive score means the second one.
         """
-        check_is_fitted(self)
+        self._require_same_names(X)
         return lazily(X, self._scores, np.float64, None if len(self.coef_) == 1 else len(self.coef_))
 
     def predict(self, X: Any) -> Any:
@@ -226,7 +226,7 @@ class DaskMaxMarginClassifier(Proven, Chosen, Cost, Intercept, MarginClassifier)
         Dask array, list of delayed arrays, or array
             One label per row.
         """
-        check_is_fitted(self)
+        self._require_same_names(X)
         return lazily(X, Labels(self._scores, self.classes_), self.classes_.dtype)
 
     def settled(self, X: Any) -> Any:
@@ -242,7 +242,15 @@ class DaskMaxMarginClassifier(Proven, Chosen, Cost, Intercept, MarginClassifier)
         Dask array, list of delayed arrays, or array of bool
             Whether the exact optimum provably predicts the same.
         """
+        self._require_same_names(X)
         return lazily(X, SettledRows(self._settled()), np.bool_)
+
+    def _require_same_names(self, X: Any) -> None:
+        """Refuse columns with other names, or in another order, than those of the data frame that was trained on."""
+        check_is_fitted(self)
+        known, found = getattr(self, "feature_names_in_", None), feature_names(X)
+        if known is not None and found is not None and known.tolist() != found.tolist():
+            raise ValueError("the columns of X are not those that the classifier was fitted with, or in another order")
 
     @property
     def _scores(self) -> Scores:

@@ -95,6 +95,10 @@ def as_shard(number: int, X: Any, y: Any, sample_weight: Any) -> Shard:
         rows = as_rows(X)
         if rows.shape[0] != len(labels):
             raise ValueError(f"there are {rows.shape[0]} rows and {len(labels)} labels")
+        if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+            raise ValueError("y contains NaN or infinity")
+        if labels.dtype.kind == "O" and any(one is None or one != one for one in labels.tolist()):
+            raise ValueError("y contains a label that is missing")
         weights = _as_weights(sample_weight, len(labels))
         try:
             return Shard(rows, labels, weights)

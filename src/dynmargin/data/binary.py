@@ -302,6 +302,8 @@ def _labels(found: Any) -> NDArray[Any] | None:
     """Return the different labels: numbers of one kind, or text."""
     if not isinstance(found, list) or len(found) > MOST_LABELS or len({type(one) for one in found}) > 1:
         return None
+    if not all(isinstance(one, str | bool | int | float) for one in found) or len(set(found)) < len(found):
+        return None
     if not found:
         return np.empty(0)
     if isinstance(found[0], str):
@@ -357,6 +359,8 @@ class FolderWriter:
         except ValueError as error:
             self._require_finite(X)
             raise DataError(str(error), self.path) from error
+        if packed.summed:  # their sums are rounded, and the digest is that of the parts
+            raise DataError("a row stores a column twice; add the values up first", self.path)
         stored = _core.store_rows(packed)
         numbers = np.empty(0, np.uint8) if y is None else self._numbers(y)
         with (self.place / block_name(len(self.blocks))).open("xb") as file:

@@ -317,6 +317,8 @@ class LinearModel(Predictor):
         """Return the rows that the certificates are about; None if the rows do not give the scaling of the model."""
         if self.scaling is None:
             return X
+        if stays_on_disk(X):
+            raise ValueError("a model that scales its rows is verified on rows that fit into memory")
         rows = for_products(as_sparse(X)) if hasattr(X, "tocsr") else as_floats(X)
         if len(rows.shape) != 2 or rows.shape[1] != self.n_features:
             return rows  # which the certificates will refuse

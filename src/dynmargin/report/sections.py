@@ -70,7 +70,8 @@ def training(subject: Subject) -> Markup:
     trained_by = [label_text(known[name]) for name in ("estimator", "algorithm") if known.get(name) is not None]
     facts.append(("Trained by", ", ".join(trained_by) or "not recorded"))
     if model.certificates:
-        facts.append(("Problem", describe([one.problem for one in model.certificates]).partition("; ")[2]))
+        problem = describe([one.problem for one in model.certificates]).partition("; ")[2]
+        facts.append(("Problem", problem if model.scaling is None else f"{problem}; rows scaled: {model.scaling}"))
     if "stop_reason" in known:
         reason = known.pop("stop_reason")
         facts.append(("Ended because", WHY_IT_ENDED.get(reason, reason)))
@@ -125,7 +126,8 @@ def in_words(found: Certificate) -> list[Markup]:
         claim += f" has one above {found.upper_bound:.6g} on the same data, at the same price of errors."
     asked = f"{gap_text(found.epsilon)} was asked for."
     if found.gap < 1:
-        reached = f"So it is within {gap_text(found.gap)} of the best possible; {asked}"
+        of = "of the best possible" if found.loss != "hinge" else "of the best possible 1 / sqrt(objective)"
+        reached = f"So it is within {gap_text(found.gap)} {of}; {asked}"
     else:
         reached = f"That says little: the bounds are still far apart; {asked}"
     if not found.achieved:
@@ -174,6 +176,8 @@ def features(subject: Subject) -> Markup:
         "A weight is what one unit of the feature adds to the score. Features on different scales cannot be compared."
     )
     model, labels = subject.model, subject.classes
+    if model.scaling is not None:
+        note = f"The model scales its rows first ({model.scaling}): a weight is what one unit of a scaled feature adds."
     if subject.two_classes:
         found = measures.strongest(subject, model.coef[0], STRONGEST)
         if not found:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ..certificate.counts import TOTAL_COUNT
+from ..certificate.counts import LARGEST_WEIGHT, SMALLEST_WEIGHT, TOTAL_COUNT
 from ..data.dataset import Csr
 from ..problem.matrix import as_matrix
 from .on_disk import OnDisk, sum_in_turn
@@ -156,7 +156,7 @@ class DiskDescent:
     def scale(self) -> float:
         """What makes counts of dual weights."""
         total = float(self.alpha.sum())
-        return TOTAL_COUNT / total if total > 0 else 0.0
+        return TOTAL_COUNT / total if SMALLEST_WEIGHT < total < LARGEST_WEIGHT else 0.0
 
     def counts(self, i: int) -> tuple[Integers, Integers]:
         """Return the rows of a shard that have a count, and their counts."""

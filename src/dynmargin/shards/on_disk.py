@@ -107,7 +107,8 @@ class OnDisk:
         self._folds.append(fold)
 
         def value() -> T:
-            if not fold.done:
+            if not fold.done:  # not even in part: a pass that failed has left some of it
+                fold.value, self._folds = start, [fold]
                 for _ in self.visit():
                     pass
             return fold.value  # type: ignore[no-any-return]

@@ -12,7 +12,7 @@ from .. import _core
 from ..problem.packed import LARGEST_LENGTH, SMALLEST_LENGTH
 from ..problem.problems import BinaryProblem
 from .executor import Executor
-from .shard import Shard
+from .shard import Digests, Shard
 from .sums import Evidence, Facts, tree_sum
 
 Vector = NDArray[np.float64]
@@ -56,8 +56,10 @@ class ShardedProblem:
     ) -> None:
         self.shards, self.problem, self.index = shards, problem, index
         self.lengths, self.n_features = lengths, n_features
-        self._digests: Callable[[], tuple[int, int]] = shards.fold(Shard.digest, (0, 0), problem)
+        self._digests: Callable[[], Digests] = shards.fold(Shard.digest, ((0, 0), ()), problem)
         facts: Facts = shards.sum(Shard.facts, problem)
+        if facts.rows == 0:
+            raise ValueError("no row has a weight above zero")
         self.n_rows, self.nonzeros, self.R = facts.rows, facts.nonzeros, facts.longest
         self.stiffness = facts.stiffness / facts.rows
         self.margin_of_nothing = 1 / math.sqrt(facts.prices)  # without any weights every slack is 1
@@ -84,9 +86,13 @@ class ShardedProblem:
         return self.shards
 
     @cached_property
+    def _found(self) -> Digests:
+        return self._digests()
+
+    @property
     def digests(self) -> tuple[int, int]:
         """Of the data, with and without the order of the rows."""
-        return self._digests()
+        return self._found[0]
 
     def digest(self, _: Any) -> tuple[int, int]:
         """Return the digests, for whoever verifies."""
@@ -129,7 +135,12 @@ class ShardedProblem:
         stated = self.problem.to_core(np.zeros(0, dtype=np.int8))
 
         def concluded(careful: bool) -> Proof:
-            return _core.prove_sums(stated, w, b, *evidence(careful).for_core(), 1 if confirming else 3)
+            found = evidence(careful)
+            # A shard that was lost is read again; a file may have changed since, and its digest is published.
+            changed = [i for i, (now, then) in enumerate(zip(found.rows, self._found[1], strict=True)) if now != then]
+            if changed:
+                raise ValueError(f"partition {changed[0] + 1} is not what it was when training began: its rows changed")
+            return _core.prove_sums(stated, w, b, *found.for_core(), 1 if confirming else 3)
 
         if confirming:
             return concluded(True)

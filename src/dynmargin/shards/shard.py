@@ -21,6 +21,10 @@ Integers = NDArray[np.int64]
 OVER = (_core.Event.budget_spent, _core.Event.converged, _core.Event.exhausted)
 
 
+# Of all rows so far, with and without their order; and of every shard by itself.
+Digests = tuple[tuple[int, int], tuple[tuple[int, int], ...]]
+
+
 class Survey(NamedTuple):
     """What a shard is asked before anything is known.
 
@@ -154,9 +158,11 @@ class Shard:
             total = float(np.where(weights > 0, prices * weights, 0.0).sum())
         return Facts(members, core.n_nonzeros(self.rows), core.largest_norm(self.rows), stiffness, total)
 
-    def digest(self, before: tuple[int, int], problem: BinaryProblem) -> tuple[int, int]:
-        """Continue the digest of the shards before."""
-        return _core.append_digest(self.of(problem).core, self.rows, *before)
+    def digest(self, before: Digests, problem: BinaryProblem) -> Digests:
+        """Continue the digest of the shards before, and add that of these rows alone to the list."""
+        of_all, of_each = before
+        on_shard = self.of(problem)
+        return _core.append_digest(on_shard.core, self.rows, *of_all), (*of_each, on_shard.own_digest())
 
     def point(self, problem: BinaryProblem, path: Path, hessian: bool) -> PointSums:
         """Return the sums of the objective at the end of a path."""
@@ -317,7 +323,11 @@ class ProblemOnShard:
         own = self.packed(np.append(w, 0.0))[:-1] if by_columns else w
         reals, whole, *sums = _core.shard_sums(self.core, data, np.ascontiguousarray(own), b, rows, counts, careful)
         a, rest = (self.spread(np.append(v, 0.0))[:-1] if by_columns and len(v) == len(own) else v for v in sums)
-        return Evidence.of(reals, whole, a, rest if len(rest) == len(a) else None)
+        return Evidence.of(reals, whole, a, rest if len(rest) == len(a) else None, self.own_digest())
+
+    def own_digest(self) -> tuple[int, int]:
+        """Return the digest of these rows alone, with and without their order."""
+        return _core.append_digest(self.core, self.shard.rows, 0, 0)
 
 
 def _unpickled(

@@ -7,7 +7,7 @@ groups, and so on: the result is the same bit for bit whichever shard answers fi
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Protocol, Self, TypeVar
+from typing import NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,6 +116,31 @@ TWO_U = float(np.finfo(np.float64).eps)
 OUTWARD = 1 + 16 * TWO_U  # for the roundings of error bounds themselves
 
 
+class Sum(NamedTuple):
+    """A number that is known to within an error: `value` and, much smaller, what rounding has left of it.
+
+    Without `rest` every addition would add a rounding of the value to the error: of 64 shards and more, too much to
+    confirm what one machine has proven.
+    """
+
+    value: float
+    rest: float
+    error: float
+
+    def plus(self, other: "Sum") -> "Sum":
+        """Add another one (Knuth's exact sum of two values, and the rests)."""
+        value = self.value + other.value
+        part, rests = value - self.value, self.rest + other.rest
+        rest = rests + ((self.value - (value - part)) + (other.value - part))
+        rounding = TWO_U * (abs(rests) + abs(rest))
+        return Sum(value, rest, (self.error + other.error + rounding) * OUTWARD)
+
+    def rounded(self) -> tuple[float, float]:
+        """Return it as one number, and its error."""
+        value = self.value + self.rest
+        return value, (self.error + TWO_U * abs(value)) * OUTWARD
+
+
 @dataclass(frozen=True)
 class Evidence:
     """What rows contribute to the proof of weights and counts: sums, each with a bound on its rounding error.
@@ -124,8 +149,8 @@ class Evidence:
     ----------
     finite : bool
         Whether all scores are.
-    loss, counted, extended : tuple of float
-        Sums as ``proof/shards.hpp`` has them, and their errors.
+    loss, counted, extended : Sum
+        As ``proof/shards.hpp`` has them.
     smallest, low : float
         For the hard margin: the smallest score, and as small as it may be.
     largest_scale : float
@@ -138,12 +163,14 @@ class Evidence:
         How much rounding may have added to the length of `a`.
     rest : array of float64 or None
         What rounding has left of `a`, where sums are careful: however many shards there are, hardly anything is lost.
+    rows : tuple of tuple of int
+        The digests of the rows of every shard, in their order: what the sums are about.
     """
 
     finite: bool
-    loss: tuple[float, float]
-    counted: tuple[float, float]
-    extended: tuple[float, float]
+    loss: Sum
+    counted: Sum
+    extended: Sum
     smallest: float
     low: float
     largest_scale: float
@@ -152,19 +179,20 @@ class Evidence:
     a: Vector
     cancelled: float
     rest: Vector | None = None
+    rows: tuple[tuple[int, int], ...] = ()
 
     def __add__(self, other: "Evidence") -> "Evidence":
         a = self.a + other.a
-        rest = None
+        rest, rounding = None, TWO_U * 1.01 * _length(a)
         if self.rest is not None and other.rest is not None:
-            part = a - self.a
-            rest = (self.rest + other.rest) + ((self.a - (a - part)) + (other.a - part))
-        rounding = TWO_U * 1.01 * (_length(a) if rest is None else 2 * _length(rest))
+            part, rests = a - self.a, self.rest + other.rest
+            rest = rests + ((self.a - (a - part)) + (other.a - part))
+            rounding = TWO_U * 1.01 * (_length(rests) + _length(rest))
         return Evidence(
             self.finite and other.finite,
-            _sum(self.loss, other.loss),
-            _sum(self.counted, other.counted),
-            _sum(self.extended, other.extended),
+            self.loss.plus(other.loss),
+            self.counted.plus(other.counted),
+            self.extended.plus(other.extended),
             min(self.smallest, other.smallest),
             min(self.low, other.low),
             min(self.largest_scale, other.largest_scale),
@@ -173,19 +201,22 @@ class Evidence:
             a,
             (self.cancelled + other.cancelled + rounding) * OUTWARD,
             rest,
+            self.rows + other.rows,
         )
 
     @classmethod
-    def of(cls, reals: Vector, whole: NDArray[np.int64], a: Vector, rest: Vector | None = None) -> "Evidence":
-        """Read the answer of the core."""
+    def of(
+        cls, reals: Vector, whole: NDArray[np.int64], a: Vector, rest: Vector | None, rows: tuple[int, int]
+    ) -> "Evidence":
+        """Read the answer of the core about rows with that digest."""
         finite, loss, loss_error, counted, counted_error, smallest, low, extended, extended_error, cancelled, scale = (
             reals.tolist()
         )
         return cls(
             finite == 1,
-            (loss, loss_error),
-            (counted, counted_error),
-            (extended, extended_error),
+            Sum(loss, 0.0, loss_error),
+            Sum(counted, 0.0, counted_error),
+            Sum(extended, 0.0, extended_error),
             smallest,
             low,
             scale,
@@ -194,11 +225,13 @@ class Evidence:
             a,
             cancelled,
             rest,
+            (rows,),
         )
 
     def for_core(self) -> tuple[Vector, NDArray[np.int64], Vector]:
         """Return what the core concludes from."""
-        reals = [float(self.finite), *self.loss, *self.counted, self.smallest, self.low, *self.extended]
+        loss, counted, extended = (one.rounded() for one in (self.loss, self.counted, self.extended))
+        reals = [float(self.finite), *loss, *counted, self.smallest, self.low, *extended]
         if not 0 <= self.t <= 2**53:
             raise ValueError("counts must be non-negative and add up to at most 2**53")
         a, cancelled = self.a, self.cancelled
@@ -211,12 +244,6 @@ class Evidence:
 def _length(v: Vector) -> float:
     """Return the length of a vector, the same on every machine."""
     return float(np.sqrt((v * v).sum()))
-
-
-def _sum(first: tuple[float, float], second: tuple[float, float]) -> tuple[float, float]:
-    """Add two numbers that are known to within an error."""
-    value = first[0] + second[0]
-    return value, (first[1] + second[1] + TWO_U * abs(value)) * OUTWARD
 
 
 def triangle_of(square: Vector) -> Vector:

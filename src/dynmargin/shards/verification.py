@@ -41,6 +41,6 @@ def verify_shards(
         before += length
     try:
         sharded = ShardedProblem(shards, problem, lengths, n_features)
-        return certificate.recomputed(sharded, sharded, weighted=parts[0].weighted)
+        return certificate.recomputed(sharded, sharded, weighted=any(part.weighted for part in parts))
     except ValueError as error:  # impossible counts or costs
         return unproven("not proven", str(error))
