@@ -494,8 +494,9 @@ class TrainingOnDisk(Training):
         self.checkpoint = open_checkpoint(arguments)
         self.algorithm, _ = find(arguments.algorithm)
         folder = rows.folder  # which knows names and indices
-        names = {"feature_names": folder.feature_names, "label_name": folder.label_name}
-        self.dataset = Dataset(np.empty((0, 0)), None, first_index=folder.first_index, **names)
+        self.dataset = Dataset(
+            np.empty((0, 0)), None, folder.feature_names, folder.first_index, label_name=folder.label_name
+        )
         self.shape, self.scaling = rows.shape, None
         self.classes = rows.classes
         for label in class_weights(self.classes, arguments.class_weights)[1]:
