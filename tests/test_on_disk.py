@@ -421,6 +421,15 @@ def test_labels_belong_to_the_rows(narrow):
         certificate.verify(on_disk(path), 1 - y)
 
 
+def test_what_is_stored_depends_on_the_rows_only():
+    """Between columns and values there are bytes that nobody sets in memory."""
+    X = sp.random(50, 30, 0.2, format="csr", random_state=0)
+    first = _core.store_rows(_core.pack(as_matrix(X)))
+    junk = [np.full(size, 255, np.uint8) for size in range(1000, 20_000, 100)]
+    del junk
+    np.testing.assert_array_equal(_core.store_rows(_core.pack(as_matrix(X))), first)
+
+
 def checksum(stored):
     """As stored_rows.hpp computes it, for files that somebody has changed on purpose."""
     full, lanes, words = 2**64 - 1, [1, 2, 3, 4], stored.view(np.uint64).tolist()

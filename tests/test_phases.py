@@ -19,7 +19,7 @@ from dynmargin.training.request import Request
 
 
 def until(condition):
-    """Wait for what another thread will do."""
+    """Wait until another thread has done it."""
     while not condition():
         time.sleep(0.01)
 

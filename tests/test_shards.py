@@ -2,6 +2,7 @@
 
 import pickle
 import random
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -251,6 +252,18 @@ def test_the_sum_of_evidence_bounds_its_own_rounding(seed, careful):
         assert abs(value - known) <= error + known_error
         assert error <= 1e-9 * abs(known)
     assert found[4] >= 0
+
+
+@given(st.lists(st.tuples(st.floats(-1e30, 1e30), st.floats(0, 1e-3)), min_size=1, max_size=200))
+def test_a_sum_of_numbers_knows_how_far_it_may_be_off(parts):
+    total = tree_sum([Evidence(True, *[Sum(value, 0.0, error)] * 3, *NOTHING) for value, error in parts]).loss
+    value, error = total.rounded()
+    exact, allowed = sum(Fraction(value) for value, _ in parts), sum(Fraction(error) for _, error in parts)
+    assert abs(Fraction(value) - exact) + allowed <= Fraction(error)
+    assert error <= 1.01 * float(allowed) + 1e-15 * abs(value) + 1e-29 * sum(abs(value) for value, _ in parts) + 5e-324
+
+
+NOTHING = (np.inf, np.inf, np.inf, 0, 0, np.zeros(1), 0.0)  # the rest of evidence
 
 
 def test_a_missing_or_repeated_shard_is_noticed(overlapping):

@@ -130,11 +130,15 @@ class SparseRows : public RowProducts<SparseRows<Value, Column>> {
 
   std::size_t bytes() const { return capacity_ + n_rows_ * sizeof(std::uint64_t); }
 
-  // The blocks one after the other, for a file; in memory there may be room between them.
+  // The blocks one after the other, for a file. In memory there may be room between them, and bytes that nobody has
+  // set between columns and values: these are zero in a file.
   void store(std::vector<std::byte>& bytes) const {
     for (std::size_t k = 0; k < n_rows_; ++k) {
       const std::byte* const block = blocks_.get() + starts_[k];
-      bytes.insert(bytes.end(), block, block + block_size(row(starts_[k]).length));
+      const std::size_t length = row(starts_[k]).length, begin = bytes.size(), offset = values_offset(length);
+      bytes.resize(begin + block_size(length));
+      std::memcpy(bytes.data() + begin, block, sizeof(Length) + length * sizeof(Column));
+      if constexpr (!all_ones) std::memcpy(bytes.data() + begin + offset, block + offset, length * value_size);
     }
   }
 

@@ -10,7 +10,6 @@
 #include <exception>
 #include <limits>
 #include <optional>
-#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>

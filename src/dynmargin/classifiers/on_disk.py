@@ -6,11 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..problem.problems import BinaryProblem, Weights
 from ..shards.disk_fit import fit_on_disk
-from ..shards.fit import Data, ShardedFit
+from ..shards.fit import Data, ShardedFit, support_of, unchanged
 from ..shards.rows_on_disk import RowsOnDisk
 from .base import MarginClassifier, warn_caller
 from .watch import Watch, visible_checks
@@ -40,7 +39,7 @@ class FitsOnDisk(MarginClassifier):
             if not (np.isfinite(weight).all() and (weight >= 0).all()):
                 raise ValueError("sample_weight must be finite and not negative")
         request, watch = self._request(started), None
-        around: Any = (lambda train: train) if request.checkpoint is None else request.checkpoint.around
+        around: Any = unchanged if request.checkpoint is None else request.checkpoint.around
         classes = rows.classes
         callbacks: Any = getattr(self, "_skl_callbacks", ())
         if self.verbose or callbacks:
@@ -84,7 +83,7 @@ class FitsOnDisk(MarginClassifier):
         self.coef_, self.intercept_ = fitted.coef, fitted.intercept
         self.n_updates_, self.n_iter_ = fitted.updates, fitted.passes
         self.algorithm_: str = fitted.results[0].algorithm
-        self.support_, self.dual_coef_ = _support(fitted)
+        self.support_, self.dual_coef_ = support_of(fitted.certificates, fitted.sides)
         if message := fitted.shortfall:
             warn_caller(message)
 
@@ -94,15 +93,3 @@ class FitsOnDisk(MarginClassifier):
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         return fitted
-
-
-def _support(fitted: ShardedFit) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the rows with a count, and their signed counts, scaled as in `MarginClassifier`."""
-    counts = [certificate.counts for certificate in fitted.certificates]
-    support = counts[0].indices if len(counts) == 1 else np.unique(np.concatenate([one.indices for one in counts]))
-    dual_coef = np.zeros((len(counts), len(support)))
-    for row, certificate, one, sides in zip(dual_coef, fitted.certificates, counts, fitted.sides, strict=True):
-        bound = certificate.upper_bound
-        scale = 1 / (bound * bound * one.data.sum()) if 0 < bound < np.inf else 0.0
-        row[np.searchsorted(support, one.indices)] = scale * (sides * one.data)
-    return support, dual_coef

@@ -138,6 +138,7 @@ def _fit(arguments: argparse.Namespace, client: Any, parts: Any, class_weights: 
         certificates=certificates,
         feature_names=first.feature_names,
         first_index=first.first_index,
+        history=classifier.history_,
         parameters={
             "algorithm": classifier.algorithm_,
             **parameters,

@@ -3,6 +3,8 @@
 import argparse
 from typing import TYPE_CHECKING
 
+from .options import notice
+
 if TYPE_CHECKING:
     from ..model.linear_model import LinearModel
     from ..shards.rows_on_disk import RowsOnDisk
@@ -29,6 +31,8 @@ def rows_on_disk(arguments: argparse.Namespace) -> "RowsOnDisk | None":
     limit = int(available / 2) if asked is None else bytes_of(asked) - (own := resident_memory())
     if limit <= 0:
         raise ValueError(f"--memory {asked} is less than the {_core.in_units(own)} that the program itself takes")
+    if asked is not None and not getattr(arguments, "quiet", True):
+        notice(f"of --memory {asked} the program itself takes {_core.in_units(own)}; {_core.in_units(limit)} are left")
     rows = open_data(arguments.data, memory_limit=limit)
     return rows if rows.folder.memory > (available if asked is None else limit) else None
 

@@ -521,6 +521,7 @@ class TrainingOnDisk(Training):
         """Train on the problems."""
         from ..problem.problems import BinaryProblem
         from ..shards.disk_fit import fit_on_disk
+        from ..shards.fit import unchanged
 
         stated = [problem for problem in problems if isinstance(problem, BinaryProblem)]
         _, found = fit_on_disk(
@@ -529,6 +530,6 @@ class TrainingOnDisk(Training):
             lambda _: stated,
             self.request,
             algorithm=self.algorithm.name,
-            around=(lambda train: train) if self.checkpoint is None else self.checkpoint.around,
+            around=unchanged if self.checkpoint is None else self.checkpoint.around,
         )
         return found

@@ -1,7 +1,6 @@
 """The classifier over a cluster."""
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, Self
@@ -18,7 +17,7 @@ from ..classifiers.parameters import Cost, Intercept, parameter
 from ..classifiers.watch import Watch, visible_checks
 from ..problem.problems import BinaryProblem, Weights
 from ..shards.cost import alone_is_faster
-from ..shards.fit import Data, ShardedFit, fit, survey
+from ..shards.fit import Data, ShardedFit, fit, support_of, survey, unchanged
 from .cluster import Cluster, client_of
 from .lazily import Labels, Scores, SettledRows, feature_names, lazily
 from .parts import partitions
@@ -45,7 +44,7 @@ class DaskMaxMarginClassifier(Proven, Chosen, Cost, Intercept, MarginClassifier)
     Parameters
     ----------
     client : distributed.Client or None, default=None
-        The cluster; None for the client that there is.
+        The cluster; None for the current client.
     n_jobs : None
         Not used: the cluster has its own threads.
 
@@ -118,9 +117,7 @@ class DaskMaxMarginClassifier(Proven, Chosen, Cost, Intercept, MarginClassifier)
             elif hasattr(self, "feature_names_in_"):
                 del self.feature_names_in_
             problems = self._binary_problems(data)
-            around: Callable[[Any], Any] = lambda train: train  # noqa: E731
-            if request.checkpoint is not None:
-                around = request.checkpoint.around
+            around = unchanged if request.checkpoint is None else request.checkpoint.around
             if not self.verbose and not getattr(self, "_skl_callbacks", ()):
                 fitted = fit(data, problems, request, around)
             else:
@@ -176,14 +173,7 @@ class DaskMaxMarginClassifier(Proven, Chosen, Cost, Intercept, MarginClassifier)
     @cached_property
     def _support(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The rows with a count and their signed counts, computed when they are first asked for."""
-        counts = [certificate.counts for certificate in self.certificates_]
-        support = np.unique(np.concatenate([one.indices for one in counts]))
-        dual_coef = np.zeros((len(counts), len(support)))
-        for row, certificate, one, sides in zip(dual_coef, self.certificates_, counts, self._sides, strict=True):
-            bound = certificate.upper_bound
-            scale = 1 / (bound * bound * one.data.sum()) if 0 < bound < np.inf else 0.0
-            row[np.searchsorted(support, one.indices)] = scale * (sides * one.data)
-        return support, dual_coef
+        return support_of(self.certificates_, self._sides)
 
     @property
     def support_(self) -> NDArray[np.int64]:  # type: ignore[override]  # an attribute elsewhere

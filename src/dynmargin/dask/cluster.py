@@ -43,7 +43,7 @@ class ClusterError(RuntimeError):
 
 
 def client_of(client: Any) -> distributed.Client:
-    """Return the client that is given, or the one that there is."""
+    """Return the client that is given, or the current one."""
     if client is not None:
         return client
     try:
@@ -158,7 +158,7 @@ class Cluster:
         missing = {future.key for future in futures if not future.done()}
         late = {worker for worker, keys in self.client.processing().items() if missing.intersection(keys)}
         if late:
-            logger.warning("waiting for %s since %.0f s", ", ".join(sorted(late)), seconds)
+            logger.warning("have waited %.0f s for %s", seconds, ", ".join(sorted(late)))
 
 
 def _call(shard: Shard, *part: Any, function: Callable[..., Any], **named: Any) -> Any:

@@ -36,7 +36,7 @@ def verify(
     X, y, sample_weight : Dask collections or lists of delayed parts
         The data that the classifier was trained on.
     client : distributed.Client, optional
-        Default: the one that there is.
+        Default: the current one.
     C, classes, loss, intercept_scaling
         What the problem must be, as in ``Certificate.verify``.
 

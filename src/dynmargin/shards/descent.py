@@ -17,12 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from ..certificate.certificate import Proof
 from ..certificate.counts import LARGEST_WEIGHT, SMALLEST_WEIGHT, TOTAL_COUNT
 from ..data.dataset import Csr
 from ..problem.matrix import as_matrix
 from .on_disk import OnDisk, sum_in_turn
 from .path import DAMAGED, Vector
-from .problem import Proof, ShardedProblem
+from .problem import ShardedProblem
 from .shard import ProblemOnShard, Shard
 from .sums import Evidence
 

@@ -15,7 +15,7 @@ from ..training.request import Request
 from ..training.result import Result
 from ..training.run import Refinement, Run, complete
 from .descent import LARGEST_POOL, POOL_COPIES, DiskDescent
-from .fit import Data, Runs, ShardedFit, ShardedRun, fit, survey
+from .fit import Data, Runs, ShardedFit, ShardedRun, fit, survey, unchanged
 from .newton import ShardedNewton
 from .problem import ShardedProblem
 from .room import Room, exact_fits, memory_of
@@ -44,7 +44,7 @@ def fit_on_disk(
     request: Request,
     *,
     algorithm: str = "auto",
-    around: Callable[[Any], Any] = lambda train: train,
+    around: Callable[[Any], Any] = unchanged,
 ) -> tuple[Data, ShardedFit]:
     """Train on the problems that `state` makes of the data; what would not fit is refused before it begins."""
     folder = rows.folder

@@ -1,4 +1,4 @@
-"""How a function gets to the shards, and what they return back."""
+"""How functions reach the shards, and how answers come back."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, TypeVar

@@ -102,6 +102,25 @@ class ShardedFit(Fit):
     sides: tuple[NDArray[np.int8], ...] = ()
 
 
+def support_of(
+    certificates: Sequence[Certificate], sides: Sequence[NDArray[np.int8]]
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return the rows with a count, and their signed counts, scaled as in `MarginClassifier`."""
+    counts = [certificate.counts for certificate in certificates]
+    support = counts[0].indices if len(counts) == 1 else np.unique(np.concatenate([one.indices for one in counts]))
+    dual_coef = np.zeros((len(counts), len(support)))
+    for row, certificate, one, own_sides in zip(dual_coef, certificates, counts, sides, strict=True):
+        bound = certificate.upper_bound
+        scale = 1 / (bound * bound * one.data.sum()) if 0 < bound < np.inf else 0.0
+        row[np.searchsorted(support, one.indices)] = scale * (own_sides * one.data)
+    return support, dual_coef
+
+
+def unchanged(train: Any) -> Any:
+    """Return the training as it is: nobody watches, and there is no checkpoint."""
+    return train
+
+
 class Runs:
     """The runs of a fit, one per problem."""
 
@@ -124,7 +143,7 @@ def fit(
     data: Data,
     problems: Sequence[BinaryProblem],
     request: Request,
-    around: Callable[[Any], Any] = lambda train: train,
+    around: Callable[[Any], Any] = unchanged,
     runs: Runs | None = None,
 ) -> ShardedFit:
     """Train on every problem, one after the other; the time left is shared evenly among those left.

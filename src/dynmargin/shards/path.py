@@ -1,4 +1,4 @@
-"""The way a run has come: where it began, and its steps since.
+"""The path that a run has taken: where it began, and its steps since.
 
 A shard keeps the scores of its rows at the last point, and the sum over the rows that have a slack there; the next
 point costs it one pass. If it is lost it is built again and follows the path from the start. So whatever a shard

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from ..certificate.certificate import Proof
 from ..problem.packed import LARGEST_LENGTH, SMALLEST_LENGTH
 from ..problem.problems import BinaryProblem
 from .executor import Executor
@@ -17,7 +18,6 @@ from .sums import Evidence, Facts, tree_sum
 
 Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
-Proof = tuple[tuple[float, float], tuple[float, float], Vector, Vector, float]
 
 # A rounding error of plain sums that is worth a second pass: this part of the gap, unless it is below any interest.
 VISIBLE, NEGLIGIBLE = 1e-3, 1e-8
