@@ -10,6 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
 from stress_fits import KINDS, outcome
 
@@ -99,6 +101,16 @@ def test_counts_do_not_depend_on_the_scale_of_the_dual_weights(size):
         rows, counts = as_counts(np.arange(4), size * np.array([1.0, 0.0, 1.0, 1.0]))
     assert rows.tolist() == [0, 2, 3]
     assert (counts == np.rint(TOTAL_COUNT / 3)).all()
+
+
+@given(st.lists(st.floats(0, 2.0**52) | st.integers(0, 2**53).map(lambda n: n / 2) | st.just(np.nan), max_size=50))
+def test_counts_are_the_nearest_whole_numbers(weights):
+    """Halves to the even one, up to the largest count; what is no number has none."""
+    weights = np.array([*weights, 2.0**52, 2.0**52 + 1])
+    rows, counts = _core.rounded_counts(np.arange(len(weights)), weights, 1.0)
+    expected = np.rint(weights)
+    np.testing.assert_array_equal(rows, np.flatnonzero(expected > 0))
+    np.testing.assert_array_equal(counts, expected[expected > 0].astype(np.int64))
 
 
 @pytest.mark.parametrize("margin", [5e-324, 1e-163, 1e-154, 1.0, 1e160, 1.7e308])

@@ -13,6 +13,7 @@
 #include "dynmargin/perceptron/trainer.hpp"
 #include "dynmargin/proof/certificate.hpp"
 #include "dynmargin/proof/scored_rows.hpp"
+#include "dynmargin/proof/witnesses.hpp"
 
 using namespace nb::literals;
 using namespace dynmargin;
@@ -23,7 +24,7 @@ using ClassTable = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::devi
 
 std::pair<double, double> as_pair(const Bound& bound) { return {bound.value, bound.error}; }
 
-const std::vector<std::uint64_t>& row_digests(const PackedRows& rows, unsigned /*n_threads*/) { return rows.digests; }
+const UnsetVector<std::uint64_t>& row_digests(const PackedRows& rows, unsigned /*n_threads*/) { return rows.digests; }
 std::vector<std::uint64_t> row_digests(const Matrix& matrix, unsigned n_threads) {
   return std::visit([&](const auto& view) { return digest_rows(view, n_threads); }, matrix.view);
 }
@@ -166,6 +167,16 @@ void make_problem(P* self, const std::optional<Vector<double>>& weight, std::siz
 }  // namespace
 
 void bind_problems(nb::module_& m) {
+  m.def(
+      "rounded_counts",
+      [](Vector<std::int64_t> rows, Vector<double> weights, double factor) {
+        require(rows.shape(0) == weights.shape(0), "rows and weights differ in number");
+        auto [kept, counts] = rounded_counts(span_of(rows), span_of(weights), factor);
+        return std::pair{to_numpy(std::move(kept)), to_numpy(std::move(counts))};
+      },
+      "rows"_a.noconvert(), "weights"_a.noconvert(), "factor"_a,
+      "Rows whose weight times a factor, rounded to the nearest whole number, is positive, and these numbers.");
+
   m.def(
       "score_rows",
       [](const Matrix& matrix, const ClassTable& weights, unsigned n_threads) {

@@ -32,8 +32,10 @@ class ColumnSet {
 
 // The columns that occur in a part of the rows, as they are first seen there.
 struct FirstSeen {
+  explicit FirstSeen(std::int64_t n_columns = 0) : seen(n_columns) {}
+
   ColumnSet seen;
-  std::vector<std::uint32_t> columns{};
+  std::vector<std::uint32_t> columns;
 
   std::int64_t note(std::int64_t column) {
     if (!seen.has(column)) {

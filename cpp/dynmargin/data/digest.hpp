@@ -4,6 +4,8 @@
 // sparse input with the same values have the same digest, because rows are digested in canonical form.
 #pragma once
 
+#include <span>
+
 #include "dynmargin/data/default_arithmetic.hpp"
 #include "dynmargin/data/matrix_view.hpp"
 #include "dynmargin/order/threads.hpp"
@@ -69,7 +71,7 @@ struct Digest {
 // Of rows, sides (or classes) and weights: with the order of the rows, and without. The weight of a row on side 0,
 // which is left out, does not matter. The rows may follow others, whose digest is given.
 template <class Side>
-Digest digest_data(const std::vector<std::uint64_t>& row_digests, const std::vector<Side>& sides,
+Digest digest_data(std::span<const std::uint64_t> row_digests, const std::vector<Side>& sides,
                    const std::vector<double>& sample_weight, Digest digest = {}) {
   for (std::size_t k = 0; k < row_digests.size(); ++k) {
     const double weight = sides[k] == 0 || sample_weight.empty() ? 1 : sample_weight[k];

@@ -11,6 +11,7 @@
 
 #include "dynmargin/data/dense_rows.hpp"
 #include "dynmargin/data/sparse_rows.hpp"
+#include "dynmargin/order/threads.hpp"
 
 namespace dynmargin {
 
@@ -24,8 +25,8 @@ struct PackedRows {
   std::int64_t n_rows, n_columns;      // the columns that are packed
   std::int64_t n_matrix_columns;       // the columns of the matrix
   std::vector<std::uint32_t> columns;  // what the packed ones are in the matrix; empty if they are the same
-  std::vector<double> squared_norms;   // ‖x_k‖²
-  std::vector<std::uint64_t> digests;
+  UnsetVector<double> squared_norms;   // ‖x_k‖²
+  UnsetVector<std::uint64_t> digests;
   std::int64_t n_nonzeros = 0;
   bool summed = false;  // whether a row had repetitions, whose sums may be rounded
 
@@ -39,7 +40,7 @@ template <class Rows>
 struct PackedView {
   static constexpr bool is_float32 = !std::is_same_v<typename Rows::Stored, double>;
   const Rows& rows;
-  const std::vector<double>& squared_norms;
+  const UnsetVector<double>& squared_norms;
   std::int64_t n_rows;
 
   double length(std::int64_t row) const { return std::sqrt(squared_norms[row]); }

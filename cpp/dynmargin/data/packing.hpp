@@ -89,10 +89,10 @@ struct PartFacts {
 
 // Packs the rows of a part; `number` gives columns their places.
 template <class View, class Writer, class Number>
-void pack_part(const View& view, const RowPart& part, Writer writer, const Number& number, PackedRows& packed,
-               PartFacts& facts) {
+PartFacts pack_part(const View& view, const RowPart& part, Writer writer, const Number& number, PackedRows& packed) {
   const DefaultArithmetic arithmetic;  // without it the smallest values might be packed as zeros
   std::vector<Entry> room;
+  PartFacts facts;
   for (std::int64_t k = part.begin; k < part.end; ++k) {
     const RowFacts row =
         with_row(view, k, room, facts.summed, [&](const auto& entries) { return writer.append(k, entries, number); });
@@ -103,6 +103,7 @@ void pack_part(const View& view, const RowPart& part, Writer writer, const Numbe
     packed.digests[k] = row.digest;
     facts.n_nonzeros += static_cast<std::int64_t>(row.length);
   }
+  return facts;
 }
 
 // Packs as `Rows`, made from the number of rows and from `extent`: columns, or entries.
@@ -124,15 +125,17 @@ PackedRows pack_as(const View& view, const std::vector<RowPart>& parts, unsigned
   std::vector<PartFacts> facts(parts.size());
   // The place of a column depends on all rows before; where parts are packed at once, it is given afterwards.
   const bool afterwards = order.renumbers() && parts.size() > 1;
-  std::vector<FirstSeen> seen(afterwards ? parts.size() : 0, FirstSeen{ColumnSet(afterwards ? view.n_columns : 0)});
+  std::vector<FirstSeen> seen(afterwards ? parts.size() : 0);
   in_threads(n_threads, parts.size(), [&](std::size_t i) {
     const auto with = [&](const auto& number) {
-      pack_part(view, parts[i], target.writer(parts[i].begin, stored_before[i], parts[i].end, stored_before[i + 1]),
-                number, packed, facts[i]);
+      const auto writer = target.writer(parts[i].begin, stored_before[i], parts[i].end, stored_before[i + 1]);
+      facts[i] = pack_part(view, parts[i], writer, number, packed);
     };
     if (!order.renumbers()) return with(AsTheyStand());
-    if (afterwards) return with([&](std::int64_t column) { return seen[i].note(column); });
-    with([&](std::int64_t column) { return order.place(column); });
+    if (!afterwards) return with([&](std::int64_t column) { return order.place(column); });
+    FirstSeen own(view.n_columns);
+    with([&](std::int64_t column) { return own.note(column); });
+    seen[i] = std::move(own);
   });
   for (const PartFacts& part : facts) {
     packed.n_nonzeros += part.n_nonzeros;
@@ -160,7 +163,9 @@ std::int64_t count_nonzeros(const View& view, const std::vector<RowPart>& parts,
   in_threads(n_threads, parts.size(), [&](std::size_t i) {
     std::vector<Entry> room;
     bool summed = false;
-    for (std::int64_t k = parts[i].begin; k < parts[i].end; ++k) counts[i] += with_row(view, k, room, summed, size);
+    std::int64_t count = 0;
+    for (std::int64_t k = parts[i].begin; k < parts[i].end; ++k) count += with_row(view, k, room, summed, size);
+    counts[i] = count;
   });
   return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
 }

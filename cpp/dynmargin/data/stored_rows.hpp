@@ -102,7 +102,7 @@ PackedRows load_as(std::span<const std::uint64_t> words, Bytes columns, Bytes di
                     n_matrix_columns,
                     std::vector<std::uint32_t>(columns.size() / sizeof(std::uint32_t)),
                     {},
-                    std::vector<std::uint64_t>(n_rows)};
+                    UnsetVector<std::uint64_t>(n_rows)};
   if (!columns.empty()) std::memcpy(packed.columns.data(), columns.data(), columns.size());
   if (!digests.empty()) std::memcpy(packed.digests.data(), digests.data(), digests.size());
   std::vector<bool> seen(packed.columns.empty() ? 0 : n_matrix_columns);

@@ -9,6 +9,8 @@
 #include <cstddef>
 #include <exception>
 #include <limits>
+#include <memory>
+#include <new>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -20,7 +22,9 @@ namespace dynmargin {
 // the first task is thrown, as it would be without threads.
 //
 // Threads are started for each call: no thread is left behind that a fork would lose. That takes 22 µs, so a thread is
-// to have as many tasks as are worth it.
+// to have as many tasks as are worth it. What a task counts it is to keep to itself until the end: numbers of several
+// tasks side by side share a cache line, which then travels between the cores (packing with two threads took 1.5 times
+// the CPU time of one).
 template <class Work>
 void in_threads(unsigned n_threads, std::size_t n_tasks, const Work& work, std::size_t worthwhile = 1) {
   const std::size_t n_workers = std::min<std::size_t>(n_threads, n_tasks / worthwhile);
@@ -55,6 +59,26 @@ void in_threads(unsigned n_threads, std::size_t n_tasks, const Work& work, std::
                                       [](const Failure& a, const Failure& b) { return a.task < b.task; });
   if (first->error) std::rethrow_exception(first->error);
 }
+
+// Lets a vector leave new elements as they are, so that the threads which set them are the first to touch the memory.
+template <class T>
+struct Unset : std::allocator<T> {
+  template <class U>
+  struct rebind {
+    using other = Unset<U>;
+  };
+  template <class U>
+  void construct(U* place) noexcept {
+    ::new (static_cast<void*>(place)) U;
+  }
+  template <class U, class... Args>
+  void construct(U* place, Args&&... args) {
+    ::new (static_cast<void*>(place)) U(std::forward<Args>(args)...);
+  }
+};
+
+template <class T>
+using UnsetVector = std::vector<T, Unset<T>>;
 
 // Places 0 to size - 1 in blocks of the same length, but for the last.
 class Blocks {

@@ -1,8 +1,10 @@
 // What a run returns: its bounds, and the two witnesses that prove them.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <numeric>
+#include <span>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -38,6 +40,29 @@ inline Support all_weights(std::vector<double> weights) {
   std::vector<std::int64_t> rows(weights.size());
   std::iota(rows.begin(), rows.end(), std::int64_t{0});
   return {std::move(rows), std::move(weights)};
+}
+
+// Rows whose weight times a factor, rounded to the nearest whole number, is positive, and these numbers. At most 2^52,
+// but for rounding. In one go, because fresh memory costs more than the arithmetic.
+inline std::pair<std::vector<std::int64_t>, std::vector<std::int64_t>> rounded_counts(
+    std::span<const std::int64_t> rows, std::span<const double> weights, double factor) {
+  const auto round = [=](double weight) {
+    constexpr double shift = 0x1p52;  // numbers above it are whole
+    const double scaled = weight * factor;
+    return scaled < shift / 2 ? (scaled + shift) - shift : std::nearbyint(scaled);
+  };
+  std::size_t n = 0;
+  for (const double weight : weights) n += round(weight) > 0;
+  std::vector<std::int64_t> kept, counts;
+  kept.reserve(n);
+  counts.reserve(n);
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const double count = round(weights[i]);
+    if (!(count > 0)) continue;
+    kept.push_back(rows[i]);
+    counts.push_back(static_cast<std::int64_t>(count));
+  }
+  return {std::move(kept), std::move(counts)};
 }
 
 // The witness of the margin: the best weights found at a check, the augmented coordinate (or the bias) last, and the

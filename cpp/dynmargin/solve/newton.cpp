@@ -40,11 +40,16 @@ void add(std::vector<double>& sum, const std::vector<double>& next) {
 
 }  // namespace
 
+// On a subset, rows do not lie side by side; they are fetched while the ones before are visited.
 template <class F>
 void Newton::for_members(std::size_t begin, std::size_t end, const F& f) const {
+  constexpr std::size_t ahead = 8;
   std::visit(
       [&](const auto& rows) {
-        for (std::size_t i = begin; i < end; ++i) f(i, rows, rows.start(members_[i]));
+        for (std::size_t i = begin; i < end; ++i) {
+          if (i + ahead < end) rows.prefetch_row(rows.start(members_[i + ahead]));
+          f(i, rows, rows.start(members_[i]));
+        }
       },
       packed_->rows);
 }
@@ -147,35 +152,50 @@ void Newton::multiply(const std::vector<double>& v, std::vector<double>& out) co
 }
 
 template <class Rows>
-std::vector<WeightedRow, Unset<WeightedRow>> Newton::changed_rows(const Rows& rows) {
+UnsetVector<WeightedRow> Newton::changed_rows(const Rows& rows) {
   const Blocks blocks(members_.size());
   std::vector<std::size_t> first(blocks.count() + 1);  // of each block, in the result
   blocks.for_each(problem_->n_threads, [&](std::size_t block, std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) first[block + 1] += (scores_[0][i] < 1) != (active_[i] != 0);
+    std::size_t n_changed = 0;
+    for (std::size_t i = begin; i < end; ++i) n_changed += (scores_[0][i] < 1) != (active_[i] != 0);
+    first[block + 1] = n_changed;
   });
   std::partial_sum(first.begin(), first.end(), first.begin());
-  std::vector<WeightedRow, Unset<WeightedRow>> changed(first.back());
+  UnsetVector<WeightedRow> changed(first.back());
   std::vector<double> work(blocks.count());
   blocks.for_each(problem_->n_threads, [&](std::size_t block, std::size_t begin, std::size_t end) {
     WeightedRow* next = changed.data() + first[block];
+    double added = 0;
     for (std::size_t i = begin; i < end; ++i) {
       const char now = scores_[0][i] < 1;
       if (now == active_[i]) continue;
       active_[i] = now;
       *next++ = {rows.start(members_[i]), now ? penalties_[i] : -penalties_[i]};
-      work[block] += rows.outer_work(rows.start(members_[i]));
+      added += rows.outer_work(rows.start(members_[i]));
     }
+    work[block] = added;
   });
   work_ = std::accumulate(work.begin(), work.end(), work_);
   return changed;
 }
 
 const std::vector<double>& Newton::active_sum() {
+  constexpr std::size_t few_numbers = std::size_t{1} << 15;  // so that a sum per block stays in the cache
   const std::size_t n = w_.size();
   upper_.resize(n * n);
   std::visit(
       [&](const auto& rows) {
+        const double before = work_;
         const auto changed = changed_rows(rows);
+        if (n * n <= few_numbers) {
+          const auto sum_of = [&](std::size_t begin, std::size_t end) {
+            std::vector<double> sum = begin == 0 ? std::move(upper_) : std::vector<double>(n * n);
+            rows.add_outers_to(sum.data(), n, std::span(changed).subspan(begin, end - begin), problem_->rho, 0, n);
+            return sum;
+          };
+          upper_ = Blocks::of_sums(changed.size(), work_ - before, n * n).sum(problem_->n_threads, sum_of, add);
+          return;
+        }
         // Every thread adds all rows to lines of its own, so every entry is summed in the same order.
         const std::vector<std::size_t> lines = shared_lines(rows, changed, n, problem_->n_threads);
         in_threads(problem_->n_threads, lines.size() - 1, [&](std::size_t part) {

@@ -20,23 +20,6 @@
 
 namespace dynmargin {
 
-// Lets a vector leave new elements as they are, so that the threads which set them are the first to touch the memory.
-template <class T>
-struct Unset : std::allocator<T> {
-  template <class U>
-  struct rebind {
-    using other = Unset<U>;
-  };
-  template <class U>
-  void construct(U* place) noexcept {
-    ::new (static_cast<void*>(place)) U;
-  }
-  template <class U, class... Args>
-  void construct(U* place, Args&&... args) {
-    ::new (static_cast<void*>(place)) U(std::forward<Args>(args)...);
-  }
-};
-
 class Newton {
  public:
   // Up to this many features the Hessian is formed and solved with; conjugate gradients beyond.
@@ -141,7 +124,7 @@ class Newton {
 
   // Rows that have become active or inactive since the last time; those that have are weighted by c_k, others by -c_k.
   template <class Rows>
-  std::vector<WeightedRow, Unset<WeightedRow>> changed_rows(const Rows& rows);
+  UnsetVector<WeightedRow> changed_rows(const Rows& rows);
 
   // -H^-1 g
   std::vector<double> exact_direction();

@@ -53,7 +53,11 @@ class NewtonTrainer:
 
     def __init__(self, problem: PackedProblem, seed: int, start: Vector | None = None) -> None:
         self.problem = problem
-        self.members = np.flatnonzero(problem.sides).astype(np.uint32)
+        self.members = (
+            np.arange(problem.n_rows, dtype=np.uint32)
+            if problem.n_rows == len(problem.sides)
+            else np.flatnonzero(problem.sides).astype(np.uint32)
+        )
         # Of a slack, as a fraction of what it really costs.
         self.price = SOFT / problem.stiffness if problem.stiffness > STIFF else 1.0
         self._begin_at(self._start(seed) if start is None else start)

@@ -363,7 +363,7 @@ class Certificate:
     def signed_counts(self, sides: NDArray[Any]) -> tuple[NDArray[np.int64], Vector]:
         """Return the rows with a count, and their counts with the signs they have in each row of weights."""
         rows = self.counts.indices
-        return rows, (sides[rows] * self.counts.data).astype(np.float64)[None, :]
+        return rows, np.multiply(sides[rows], self.counts.data, dtype=np.float64)[None, :]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

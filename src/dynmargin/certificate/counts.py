@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _core
+
 TOTAL_COUNT = 2.0**52
 SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-290, 1e290  # of a dual weight, for its scale to be a number of full precision
 
@@ -73,14 +75,13 @@ def as_counts(
     if not SMALLEST_WEIGHT < largest < LARGEST_WEIGHT:  # keep sums and quotients within the doubles
         alpha = alpha / largest if 0 < largest < np.inf else np.isposinf(alpha).astype(np.float64)
     total = alpha.sum()
-    counts = np.zeros(len(alpha), np.int64)
-    if total > 0:
-        scaled = alpha * (TOTAL_COUNT / total)
-        counts = np.rint(scaled, out=scaled).astype(np.int64)
-    if balanced_sides is not None:
-        counts = balance(counts, balanced_sides)
-    kept = counts > 0
-    return rows[kept].astype(np.int64, copy=False), counts[kept]
+    scale = TOTAL_COUNT / total if total > 0 else 0.0
+    places: Integers = np.ascontiguousarray(rows, dtype=np.int64)
+    if balanced_sides is None:
+        return _core.rounded_counts(places, np.ascontiguousarray(alpha), scale)
+    counts = balance(np.rint(alpha * scale).astype(np.int64), balanced_sides)
+    kept = np.flatnonzero(counts > 0)
+    return places[kept], counts[kept]
 
 
 def balance(counts: Integers, sides: NDArray[Any]) -> Integers:
