@@ -1,5 +1,9 @@
 """Where there are many columns, those that occur are packed as they are first seen; nobody outside notices."""
 
+import copy
+import dataclasses
+import pickle
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -74,6 +78,24 @@ def test_rows_that_use_no_column_at_all(rng):
     assert classifier.certificate_.verify(X, np.arange(6) % 2)
 
 
+def test_weights_are_spread_out_when_they_are_asked_for(few_of_many):
+    _, many, columns, y = few_of_many
+    classifier = DCDClassifier(random_state=0).fit(many, y)
+    certificate = classifier.certificate_
+    assert "weights" not in vars(certificate)
+    assert "centre" not in vars(certificate.ball)
+    copied, stored = copy.deepcopy(certificate), pickle.loads(pickle.dumps(certificate))
+    classifier.coef_ *= 2  # of others, not of the witness
+    for found in (certificate, copied, stored, dataclasses.replace(certificate, epsilon=0.5)):
+        assert np.array_equal(found.weights, classifier.coef_[0] / 2)
+        assert found.ball.centre.shape == (WIDE,)
+        assert set(np.flatnonzero(found.ball.centre)) <= set(columns)
+        assert found.verify(many, y)
+    assert found.weights is found.weights
+    with pytest.raises(AttributeError, match="no attribute 'wieghts'"):
+        _ = certificate.wieghts
+
+
 def test_weights_of_columns_that_are_not_packed_are_refused(few_of_many):
     """They make the weights longer, and the margin smaller: whoever leaves them out proves too much."""
     _, many, columns, y = few_of_many
@@ -81,7 +103,7 @@ def test_weights_of_columns_that_are_not_packed_are_refused(few_of_many):
     problem = PackedProblem(matrix, _core.pack(matrix), stated, np.where(y > 0, 1, 0))
     w = np.zeros(WIDE)
     w[columns] = 0.1
-    assert np.array_equal(problem.unpack(problem.pack(w)), w)
+    assert np.array_equal(problem.unpack(problem.pack(w)).spread_out(), w)
     w[np.setdiff1d(np.arange(WIDE), columns)[0]] = 100.0
     with pytest.raises(ValueError, match="does not occur"):
         problem.pack(w)

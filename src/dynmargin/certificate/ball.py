@@ -8,13 +8,14 @@ algorithm, changes its prediction.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
 from ..problem.matrix import as_matrix
+from ..problem.packed_weights import SpreadOutLater
 from ..problem.problems import Problem, require_one_kind
 
 Vector = NDArray[np.float64]
@@ -31,7 +32,7 @@ NO_CERTIFICATE = "the model has no certificate, so nothing is known about the ex
 
 
 @dataclass(frozen=True, eq=False)
-class Ball:
+class Ball(SpreadOutLater):
     """A ball that contains the weights of the exact optimum, with b/rho as their last coordinate.
 
     Attributes
@@ -57,6 +58,8 @@ class Ball:
     centre: Vector
     intercept: float | Vector
     radius: float
+
+    packed_field: ClassVar[str] = "centre"
 
     def covers(self, other: "Ball", rho: float) -> bool:
         """Whether it contains another ball, rounding errors accounted for."""

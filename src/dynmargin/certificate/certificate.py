@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from .. import _core
 from ..problem.cores import threads_of
 from ..problem.matrix import as_matrix, stays_on_disk
+from ..problem.packed_weights import PackedWeights, SpreadOutLater
 from ..problem.problems import JointProblem, Problem, first_foreign, label_text
 from ..problem.statement import counted, describe, difference, labels_text
 from ..problem.wording import wording
@@ -74,7 +75,7 @@ class Verification:
 
 
 @dataclass(frozen=True, eq=False)
-class Certificate:
+class Certificate(SpreadOutLater):
     """How good a linear classifier is, and why that is certain.
 
     The *weights* prove a margin: no classifier needs to be trusted, only measured. The *counts* prove that no
@@ -142,6 +143,7 @@ class Certificate:
     ball: Ball | None = None
     settled_share: float | None = None
 
+    packed_field: ClassVar[str] = "weights"
     margin_name: ClassVar[str] = "margin"
 
     @property
@@ -424,21 +426,19 @@ def certify(
     problem: Problem,
     core_problem: _core.Problem | _core.JointProblem,
     digests: tuple[int, int],
-    weights: Vector,
+    weights: Vector | PackedWeights,
     intercept: float | Vector,
     counts: SparseCounts,
     *,
     epsilon: float,
     directional_margin: float = np.nan,
-    packed: tuple[Vector, NDArray[np.int64]] | None = None,
 ) -> Certificate:
     """Make the certificate of weights and counts, whatever they came from.
 
     The bounds are published three rounding errors outward, so that a verifier that sums in another order confirms them.
-    `directional_margin` is that of a run's own state, where there is one. `packed` are the weights of the columns that
-    are packed, and these columns, where all other weights are zero.
+    `directional_margin` is that of a run's own state, where there is one. Weights are packed as the data are.
     """
-    proven = weights if packed is None else packed[0]
+    proven = weights.values if isinstance(weights, PackedWeights) else weights
     bounds = _prove(data, core_problem, problem, proven, intercept, counts, confirming=False)
     return certificate_from(
         bounds,
@@ -449,7 +449,6 @@ def certify(
         counts,
         epsilon=epsilon,
         directional_margin=directional_margin,
-        packed=packed,
     )
 
 
@@ -457,55 +456,58 @@ def certificate_from(
     bounds: Bounds,
     problem: Problem,
     digests: tuple[int, int],
-    weights: Vector,
+    weights: Vector | PackedWeights,
     intercept: float | Vector,
     counts: SparseCounts,
     *,
     epsilon: float,
     directional_margin: float = np.nan,
-    packed: tuple[Vector, NDArray[np.int64]] | None = None,
 ) -> Certificate:
     """Make the certificate of weights and counts from the bounds that they have been proven to give."""
     margin, upper_bound, ball = bounds
     if margin > upper_bound:  # impossible, so something else is broken: nothing is published
         raise RuntimeError(f"the bounds contradict each other: a margin of {margin!r}, and none above {upper_bound!r}")
-    if ball is not None and packed is not None:
-        ball = replace(ball, centre=_spread_out(ball.centre, packed[1], weights.shape))
+    if ball is not None and isinstance(weights, PackedWeights):
+        ball = Ball(replace(weights, values=ball.centre), ball.intercept, ball.radius)  # type: ignore[arg-type]
     return certificate_type(problem)(
         margin=margin,
         upper_bound=upper_bound,
         directional_margin=directional_margin,
         epsilon=epsilon,
-        weights=weights,
+        weights=weights,  # type: ignore[arg-type]  # spread out when they are asked for
         intercept=intercept,
         counts=counts,
         problem=problem,
         data_digest=digests[0],
         rows_digest=digests[1],
-        witness_digest=digest_witnesses(problem, weights, intercept, counts, packed=packed),
+        witness_digest=digest_witnesses(problem, weights, intercept, counts),
         ball=ball,
     )
 
 
 def digest_witnesses(
     problem: Problem,
-    weights: Vector,
+    weights: Vector | PackedWeights,
     intercept: float | Vector,
     counts: SparseCounts,
     *,
-    packed: tuple[Vector, NDArray[np.int64]] | None = None,
     with_classes: bool = True,
     format_3: bool = False,
 ) -> int:
     """Return a digest of the problem's numbers and classes and of the two witnesses.
 
-    `packed` are the weights that may differ from zero, with their places. `format_3` asks for the digest that files had
-    when that format was new; it takes all numbers one after the other.
+    `format_3` asks for the digest that files had when that format was new; it takes all numbers one after the other.
     """
     classes = json.dumps(problem.classes, default=str).encode() if with_classes else b""
-    witnesses: list[NDArray[Any]] = [weights.ravel(), counts.indices, counts.data]
-    if not format_3:
-        of_weights = _core.digest_nonzeros(*(packed or (weights.ravel(),)))
+    if format_3:
+        all_weights = weights.spread_out() if isinstance(weights, PackedWeights) else weights
+        witnesses: list[NDArray[Any]] = [all_weights.ravel(), counts.indices, counts.data]
+    else:
+        of_weights = (
+            _core.digest_nonzeros(weights.values, weights.columns)
+            if isinstance(weights, PackedWeights)
+            else _core.digest_nonzeros(weights.ravel())
+        )
         of_counts = _core.digest_nonzeros(counts.data, counts.indices)
         witnesses = [np.array([of_weights, weights.size, of_counts], dtype=np.uint64)]
     parts = (
@@ -557,13 +559,6 @@ def percent(share: float) -> str:
 def settled_text(share: float) -> str:
     """Say how many training rows are settled."""
     return f"{percent(share)} of the training rows are provably predicted as by the exact optimum"
-
-
-def _spread_out(values: Vector, columns: NDArray[np.int64], shape: tuple[int, ...]) -> Vector:
-    """Return the values of all columns, given those of the packed ones."""
-    spread = np.zeros(shape)
-    spread[..., columns] = values
-    return spread
 
 
 def _prove(

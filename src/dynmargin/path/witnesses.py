@@ -17,6 +17,7 @@ import numpy as np
 
 from ..certificate.certificate import Certificate, certify
 from ..certificate.counts import SparseCounts, as_counts
+from ..problem.packed_weights import PackedWeights
 from .objective import TWO_U, Objective, Vector
 
 # What is published later at another C is rounded outward too, by about as much as here; leave room for it.
@@ -104,18 +105,16 @@ def certificate_at(
 ) -> Certificate:
     """Make the certificate of weights and counts for a C."""
     problem = objective.at_price(C)
-    weights, intercept = objective.unpacked(w)
-    packed = None if objective.columns is None else (np.ascontiguousarray(w[:-1]), objective.columns)
+    weights, columns = np.ascontiguousarray(w[:-1]), objective.columns
     return certify(
         objective.rows,
         problem,
         problem.to_core(objective.sides, objective.sample_weight),
         digests,
-        np.ascontiguousarray(weights),
-        float(intercept),
+        weights if columns is None else PackedWeights(weights, columns, (objective.matrix.n_columns,)),
+        float(w[-1] * problem.rho),
         counts,
         epsilon=epsilon,
-        packed=packed,
     )
 
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from .packed_weights import PackedWeights
 from .problems import Problem, Weights
 from .wording import wording
 
@@ -96,17 +97,12 @@ class PackedProblem:
         """The columns of the matrix that are packed, in the order in which they are; None if all are, as they stand."""
         return None if self.rows.columns is None else self.rows.columns.astype(np.int64)
 
-    def unpack(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return weights of all columns, given those of the packed ones."""
+    def unpack(self, weights: NDArray[np.float64]) -> NDArray[np.float64] | PackedWeights:
+        """Return weights of all columns, given those of the packed ones; packed as what they are proven from."""
         if self.columns is None:
             return weights
-        unpacked = np.zeros((*weights.shape[:-1], self.matrix.n_columns))
-        unpacked[..., self.columns] = weights
-        return unpacked
-
-    def with_columns(self, weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]] | None:
-        """Return weights of the packed columns with these, if a certificate is to be proven from them."""
-        return (weights, self.columns) if self.columns is not None and self.provable is self.rows else None
+        packed = PackedWeights(weights, self.columns, (*weights.shape[:-1], self.matrix.n_columns))
+        return packed if self.provable is self.rows else packed.spread_out()
 
     def pack(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return weights of the packed columns; all others have to be zero."""

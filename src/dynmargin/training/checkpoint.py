@@ -397,12 +397,11 @@ def _result(arrays: Arrays, prefix: str, problem: PackedProblem, epsilon: float)
         stated,
         problem.core,
         problem.digests,
-        weights,
+        problem.unpack(problem.pack(weights)),
         intercept if stated.joint else float(intercept),
         counts,
         epsilon=epsilon,
         directional_margin=directional_margin,
-        packed=problem.with_columns(problem.pack(weights)),
     )
     reason = figures["stop_reason"]
     if reason not in get_args(StopReason) or (reason == "certificate" and not certificate.achieved):

@@ -52,7 +52,8 @@ class Fit:
     @property
     def coef(self) -> NDArray[np.float64]:
         """The weights, one row per problem or per class."""
-        return np.vstack([certificate.weights for certificate in self.certificates])
+        weights = [certificate.weights_copy() for certificate in self.certificates]
+        return np.atleast_2d(weights[0]) if len(weights) == 1 else np.vstack(weights)
 
     @property
     def intercept(self) -> NDArray[np.float64]:

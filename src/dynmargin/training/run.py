@@ -208,7 +208,6 @@ class Run:
                 counts,
                 epsilon=self.request.epsilon,
                 directional_margin=directional_margin,
-                packed=problem.with_columns(weights),
             )
 
         if scale > 0:
