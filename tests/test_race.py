@@ -5,6 +5,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, make_classification
 
 from dynmargin import MaxMarginClassifier, NewtonClassifier, _core
+from dynmargin.algorithms.entrants import PROBE
 from dynmargin.algorithms.newton import NewtonTrainer
 from dynmargin.algorithms.race import Race
 from dynmargin.problem.matrix import as_matrix
@@ -32,6 +33,13 @@ def separable():
     return X, y, 1.0
 
 
+def crowded():
+    """Classes that overlap in many dense columns: nearly every row has a dual weight, from the first pass on."""
+    random = np.random.default_rng(2)
+    X = random.normal(size=(600, 250)) * np.geomspace(1, 10, 250)
+    return X, (X[:, 0] + 3 * random.normal(size=600) > 0).astype(int), 1.0
+
+
 def run(race, restart=None):
     """Advance to a gap of 1e-3 and return what was known at every check; `restart` gives a fresh race now and then."""
     bounds = []
@@ -50,7 +58,7 @@ def run(race, restart=None):
     raise AssertionError("the race does not end")
 
 
-@pytest.mark.parametrize("problem", [stiff, separable])
+@pytest.mark.parametrize("problem", [stiff, separable, crowded])
 def test_bounds_only_get_better_whoever_has_the_turn(problem):
     X, y, C = problem()
     _, bounds = run(Race(packed(X, y, C), Request(epsilon=1e-3)))
@@ -69,7 +77,29 @@ def test_another_takes_over_where_one_is_slow():
     assert set(race.turns) == {"dcd"}
 
 
-@pytest.mark.parametrize("problem", [stiff, separable])
+def test_coordinate_descent_that_is_hopeless_ends_after_two_probes():
+    X, y, C = crowded()
+    race, _ = run(Race(packed(X, y, C), Request(epsilon=1e-3)))
+    assert race.descent.hopeless
+    assert race.turns[:3] == ["dcd", "dcd", "newton"]
+    assert set(race.turns) == {"dcd", "newton"}
+    assert race.descent.trainer.visits <= (2 * PROBE + 1) * len(y)  # a pause waits for the end of a stretch
+
+
+def test_a_probe_is_not_checked_where_few_rows_have_a_dual_weight():
+    X, y = make_classification(1000, 100, n_informative=60, class_sep=4.0, flip_y=0, random_state=1)
+    race = Race(packed(X, y, 10.0), Request(epsilon=1e-3))
+    assert race.descent.may_be_hopeless
+    assert race.descent.allowed < race.first_turn
+    events = [race.advance(0.0, 2**53)]
+    while events[-1] is _core.Event.slice_over and race.descent.allowed < race.first_turn:
+        events.append(race.advance(0.0, 2**53))
+    assert events[-1] is _core.Event.slice_over
+    assert race.turns == ["dcd"]
+    assert not race.turn_over
+
+
+@pytest.mark.parametrize("problem", [stiff, separable, crowded])
 def test_a_race_continues_from_a_snapshot_bit_for_bit(problem):
     X, y, C = problem()
     asked = packed(X, y, C), Request(epsilon=1e-3)

@@ -29,6 +29,7 @@ class Member {
 template <class Problem>
 std::vector<Member> members_of(const Problem& problem) {
   std::vector<Member> members;
+  members.reserve(problem.n_members());
   for (std::size_t k = 0; k < problem.sides.size(); ++k)
     if (problem.sides[k] != 0) members.emplace_back(static_cast<std::uint32_t>(k), problem.sides[k] < 0);
   return members;

@@ -26,6 +26,8 @@ from ..training.result import ROUNDING, Result
 from ..training.run import Refinement, train
 from .entrants import (
     NUMBERS_OF_ENTRANT,
+    PDM_PER_NEWTON,
+    PROBE,
     CoordinateDescent,
     DynamicMargin,
     Entrant,
@@ -50,12 +52,14 @@ class Race:
 
     def __init__(self, problem: PackedProblem, request: Request) -> None:
         self.problem = problem
-        kinds: list[type[Entrant]] = [CoordinateDescent, Newton, DynamicMargin]
+        kinds: list[type[Entrant]] = [Newton, DynamicMargin]
         if not problem.stiffness <= LARGEST_STIFFNESS:  # beyond, rounding decides which way its steps go
             kinds.remove(Newton)
-        self.entrants = [kind(problem, request) for kind in kinds]
-        self.newton = next((entrant for entrant in self.entrants if isinstance(entrant, Newton)), None)
-        descent, *others = self.entrants
+        self.descent = descent = CoordinateDescent(problem, request)
+        others = [kind(problem, request) for kind in kinds]
+        self.entrants: list[Entrant] = [descent, *others]
+        self.newton = next((entrant for entrant in others if isinstance(entrant, Newton)), None)
+        self.first_turn = 0.0  # of coordinate descent, in work
         other = min(others, key=lambda entrant: entrant.expected(0.0))
         likely = other.expected(0.0)
         if likely < descent.expected(0.0):
@@ -67,7 +71,9 @@ class Race:
             descent.start(None)
             by_hessian = isinstance(other, Newton) and other.may_form_hessian
             share = FIRST_SHARE if by_hessian else LARGER_FIRST_SHARE
-            descent.allow(max(share * likely, FIRST_PASSES * descent.pass_work))
+            self.first_turn = max(share * likely, FIRST_PASSES * descent.pass_work)
+            probe = PROBE * descent.pass_work if descent.may_be_hopeless else math.inf
+            descent.allow(min(probe, self.first_turn))
         self.turn_over = False
         self.turns = [self.current.name]
 
@@ -94,21 +100,42 @@ class Race:
             if at_the_end or all(entrant.over for entrant in self.entrants):
                 return event
         self.turn_over = satisfied or self.current.has_spent(event)
+        if self.turn_over and self.current is self.descent and self._goes_on_after_a_probe():
+            self.descent.allow(self.first_turn - self.descent.work)
+            self.turn_over = False
+            return _core.Event.slice_over
         return _core.Event.check_due if self.turn_over else event
+
+    def _goes_on_after_a_probe(self) -> bool:
+        """Whether coordinate descent, at the end of the first probe, has no need to be judged yet."""
+        probing = len(self.turns) == 1 and self.descent.allowed < self.first_turn
+        return probing and not self.descent.crowded
 
     def _next_turn(self) -> None:
         """Let the algorithm continue that is expected to close the gap first, until it is to be judged again."""
-        if isinstance(self.current, CoordinateDescent) and self.newton is not None:
-            self.newton.remembered = self.current.active_share()
+        if self.current is self.descent and self.newton is not None:
+            self.newton.remembered = self.descent.active_share()
         spent = sum(entrant.work for entrant in self.entrants)
         expected = {entrant: entrant.expected(spent) for entrant in self.entrants if not entrant.over}
+        if self.descent.trainer is not None and self.descent.hopeless and self.newton in expected:
+            expected = {
+                entrant: max(work, PDM_PER_NEWTON * expected[self.newton])
+                if isinstance(entrant, DynamicMargin) and entrant.trainer is None
+                else work
+                for entrant, work in expected.items()
+            }
         chosen = min(expected, key=lambda entrant: expected[entrant])
         others = min((work for entrant, work in expected.items() if entrant is not chosen), default=LARGEST_WORK)
         turn = max(min(PATIENCE * others, 2 * expected[chosen], LARGEST_WORK), chosen.least)
+        second_probe = chosen is self.descent and self.descent.crowded and not self.descent.probed
+        if second_probe:
+            turn = PROBE * self.descent.pass_work
         # Ctrl-C may come while an algorithm begins, so all that changes comes last.
         if chosen.trainer is None:
             w, scale = self._best_margin().trainer.model()
             chosen.start(w * scale)
+        if second_probe:
+            self.descent.remember_probe()
         chosen.allow(turn)
         self.turns.append(chosen.name)
         self.current, self.turn_over = chosen, False
