@@ -1,9 +1,10 @@
 """Training on data four times the memory budget, beside training on the same data in memory; and the conversion.
 
 Everything is generated in a temporary folder. Each run is a process of its own, whose address space is limited to the
-budget beyond what the interpreter and its libraries take (or put into a memory cgroup that exists, by --cgroup). Pages
-of files are dropped before a run, and in a limited run after every block, so that each pass reads from the disk. Every
-model is verified by the ordinary command in memory.
+budget beyond what the interpreter and its libraries take. By --cgroup it is put into a memory cgroup instead, which
+counts the interpreter and the pages of files too. Pages of files are dropped before a run, and in a run with limited
+addresses after every block, so that each pass reads from the disk. Every model is verified by the ordinary command in
+memory.
 """
 
 import argparse
@@ -33,7 +34,7 @@ def add_arguments(parser):
     parser.add_argument("--copies", type=int, default=20, help="of covertype, one after the other")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--share", type=float, default=0.25, help="of the size on the disk: the budget")
-    parser.add_argument("--cgroup", help="an empty memory cgroup of yours to run in, whose limit is set already")
+    parser.add_argument("--cgroup", help="an empty memory cgroup of yours to run in; its limit is set to the budget")
     parser.add_argument("--scratch", help="where to make the temporary folder")
 
 
@@ -64,6 +65,14 @@ def forget(*paths):
             os.close(handle)
 
 
+def limit(cgroup, budget):
+    """Set the limit of a memory cgroup, of either version."""
+    for name in ("memory.max", "memory.limit_in_bytes"):
+        if (cgroup / name).exists():
+            return (cgroup / name).write_text(str(budget))
+    raise SystemExit(f"{cgroup} is not a memory cgroup")
+
+
 def child(words, budget=None, cgroup=None):
     """Run a command in a process of its own; return its time, its peak of memory and its output."""
     options = [
@@ -87,13 +96,13 @@ def measure():
     parser.add_argument("--cgroup")
     parser.add_argument("words", nargs="+")
     arguments = parser.parse_args()
+    if arguments.cgroup:
+        Path(arguments.cgroup, "cgroup.procs").write_text(str(os.getpid()))
     from dynmargin.cli.main import main
     from dynmargin.data.binary import Folder, block_name
     from dynmargin.data.formats import read_dataset  # noqa: F401  # loaded before memory is limited
     from dynmargin.shards import disk_fit  # noqa: F401
 
-    if arguments.cgroup:
-        Path(arguments.cgroup, "cgroup.procs").write_text(str(os.getpid()))
     if arguments.budget:
         taken = resident("VmSize")
         resource.setrlimit(resource.RLIMIT_AS, (taken + arguments.budget,) * 2)
@@ -150,6 +159,8 @@ def run(arguments):
             size = sum(file.stat().st_size for file in rows.iterdir())
             budget = int(size * arguments.share)
             print(f"on the disk {size / 1e6:.0f} MB, budget {budget / 1e6:.0f} MB")
+            if arguments.cgroup:
+                limit(Path(arguments.cgroup), budget)
             compare(rows, place, C, budget, arguments)
 
 

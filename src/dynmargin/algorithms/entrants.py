@@ -37,6 +37,9 @@ TALL, LARGEST_ROOT = 5, 35.0  # with more rows per feature than this, classes ov
 # the polish has no Hessian. (Of 24 such random problems, half take more and half take less.)
 PDM_PASSES, PDM_PASSES_PER_ROOT = 60.0, 4.0
 STIFFEST = 1e6  # for these forecasts; no algorithm is to wait longer for its turn
+# Of what full passes of coordinate descent foretell, once there are two: it accelerates as fewer rows change. (Of 217
+# random problems three get other turns for it: 134 ms instead of 297, 13 instead of 26, 13 instead of 12.)
+ACCELERATES = 0.6
 FARTHEST = 20.0  # times the work so far: no forecast of coordinate descent is good for more
 # Where rows are dense, or features few, and the stiffness is above this, coordinate descent is either the fastest or
 # hopeless. Two probes of so many passes tell: it is hopeless if more than this share of the rows have a dual weight,
@@ -217,7 +220,8 @@ class CoordinateDescent(Entrant):
         # What full passes tell, once there are two of them, is often far too much in the beginning. (With the smaller
         # of both forecasts 141 random problems take 2 % less time; two of them take half.)
         visits: float = self.trainer.visits_for(self.gap)
-        return min(visits / self.problem.n_rows * self.pass_work, self.work_if_even, FARTHEST * self.work)
+        faster = ACCELERATES if visits < math.inf else 1.0
+        return faster * min(visits / self.problem.n_rows * self.pass_work, self.work_if_even, FARTHEST * self.work)
 
     @property
     def least(self) -> float:
