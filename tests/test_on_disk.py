@@ -503,6 +503,37 @@ def test_commands_over_blocks_agree_with_those_in_memory(narrow, tmp_path, monke
     assert "other problem" in capfd.readouterr().out
 
 
+@pytest.mark.parametrize("kind", ["standard", "maxabs"])
+@pytest.mark.parametrize("dense", [False, True])
+def test_features_are_scaled_over_blocks_as_in_memory(kind, dense, tmp_path, small_blocks, monkeypatch, capfd):
+    monkeypatch.setattr("dynmargin.data.limits.resident_memory", lambda: 0)
+    monkeypatch.chdir(tmp_path)
+    X, y = problem()
+    X = sp.csr_matrix(X.multiply(10.0 ** np.arange(-5, 7)))
+    write("d", X.toarray() + 3 if dense else X, y)
+    limit = ["--memory", str(on_disk("d").memory_limit)]
+    assert main(["train", "d", "model.npz", "--scale", kind, *limit]) == 0
+    out, err = capfd.readouterr()
+    assert "they stay on the disk" in err
+    assert ("does not centre" in err) == (kind == "standard" and not dense)
+    assert "this is about scaled rows" in out
+    assert main(["train", "-q", "d", "in-memory.npz", "--scale", kind]) == 0
+    ours, theirs = dynmargin.load("model.npz"), dynmargin.load("in-memory.npz")
+    assert np.array_equal(ours.scaling.shift, theirs.scaling.shift)
+    assert np.array_equal(ours.scaling.divisor, theirs.scaling.divisor)
+    assert ours.certificate.data_digest == theirs.certificate.data_digest
+    said = []
+    for options in ([], limit):
+        assert main(["verify", "model.npz", "d", "--scale", kind, *options]) == 0
+        assert main(["predict", "d", "model.npz", "--settled", *options]) == 0
+        said.append(capfd.readouterr().out)
+    assert said[0] == said[1]
+    Path("d").rename("before")
+    X.data[0] *= 1.01
+    write("d", X.toarray() + 3 if dense else X, y)
+    assert main(["verify", "model.npz", "d", *limit]) == 2
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

@@ -1,6 +1,8 @@
 """A scaling is part of the model: what is trained, predicted and verified are the same scaled rows."""
 
+import math
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -15,7 +17,8 @@ from dynmargin.cli.main import main
 from dynmargin.data.dataset import Csr
 from dynmargin.data.npz import write_arrays
 from dynmargin.model import liblinear_file
-from dynmargin.model.scaling import KINDS, fit_scaling
+from dynmargin.model.scaling import KINDS, fit_scaling, scaling_of, without_repetitions
+from dynmargin.shards.sums import tree_sum
 
 numbers = st.floats(-1e6, 1e6).map(lambda x: round(x, 3)) | st.just(0.0)
 tables = arrays(np.float64, st.tuples(st.integers(2, 12), st.integers(1, 4)), elements=numbers)
@@ -46,6 +49,36 @@ def test_sparse_and_dense_rows_are_scaled_alike(X, kind):
     centred = fit_scaling(kind, X)
     if centred.shift.any():
         assert np.array_equal(centred.of(matrix), centred.of(X))  # the zeros move too
+
+
+@given(tables, st.sampled_from(KINDS), st.data())
+def test_a_scaling_is_the_same_bit_for_bit_however_rows_are_spread(X, kind, data):
+    order = np.array(data.draw(st.permutations(range(len(X)))))
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(X)), max_size=3)))
+    parts = np.split(X[order], cuts)  # some are empty
+    parts = [without_repetitions(sp.csr_matrix(part)) if data.draw(st.booleans()) else part for part in parts]
+
+    def total(function, *arguments):
+        return tree_sum([function(part, *arguments) for part in parts])
+
+    for centre in (False, True):
+        expected = fit_scaling(kind, X, centre=centre)
+        found = scaling_of(kind, total, len(X), centre=centre)
+        assert np.array_equal(found.shift, expected.shift)
+        assert np.array_equal(found.divisor, expected.divisor)
+
+
+@given(st.integers(2, 1000), st.integers(-300, 300), st.integers(0, 2**31))
+def test_the_sums_of_a_scaling_are_as_exact_as_doubles_can_be(n_rows, exponent, seed):
+    """Even where a single row is far from all others, which is as much as shares of the width can lose."""
+    column = np.random.default_rng(seed).normal(size=n_rows)
+    column[0] = 1e9
+    found = fit_scaling("standard", np.ldexp(column, exponent)[:, None])
+    exact = [Fraction(value) for value in column.tolist()]
+    mean = sum(exact) / n_rows
+    deviation = math.sqrt(sum((value - mean) ** 2 for value in exact) / n_rows)
+    assert np.ldexp(found.shift[0], -exponent) == pytest.approx(float(mean), rel=1e-9, abs=1e-6)
+    assert np.ldexp(found.divisor[0], -exponent) == pytest.approx(deviation, rel=1e-11)
 
 
 def test_a_constant_feature_is_only_moved():

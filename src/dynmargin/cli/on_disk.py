@@ -12,8 +12,10 @@ if TYPE_CHECKING:
 CONVERT_FIRST = "--memory needs a folder of blocks: write one by dynmargin data convert {data} {data}.dm/"
 
 
-def rows_on_disk(arguments: argparse.Namespace) -> "RowsOnDisk | None":
+def rows_on_disk(arguments: argparse.Namespace, *, scaled: bool = False) -> "RowsOnDisk | None":
     """Return the rows if they are to stay on the disk: where they are larger than memory, or than --memory.
+
+    If rows are scaled, there is a second copy of their values in memory.
 
     --memory is about the whole process, so that it can be the limit of a container.
     """
@@ -34,7 +36,8 @@ def rows_on_disk(arguments: argparse.Namespace) -> "RowsOnDisk | None":
     if asked is not None and not getattr(arguments, "quiet", True):
         notice(f"of --memory {asked} the program itself takes {_core.in_units(own)}; {_core.in_units(limit)} are left")
     rows = open_data(arguments.data, memory_limit=limit)
-    return rows if rows.folder.memory > (available if asked is None else limit) else None
+    copies = scaled * 8 * (rows.shape[0] * rows.shape[1] if rows.folder.dense else rows.folder.nonzeros)
+    return rows if rows.folder.memory + copies > (available if asked is None else limit) else None
 
 
 def aligned(rows: "RowsOnDisk", model: "LinearModel") -> "RowsOnDisk":

@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.out is not None:
         require_other_file(arguments.out, arguments.data, arguments.model)
     model = read_model(arguments)
-    rows = rows_on_disk(arguments)
+    rows = rows_on_disk(arguments, scaled=model.scaling is not None)
     if rows is None:
         dataset = read_data(arguments, model)
         if beyond := dataset.columns_beyond(model.feature_names):

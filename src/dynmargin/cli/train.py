@@ -153,7 +153,7 @@ def training_for(arguments: argparse.Namespace) -> "Training":
     """Return the training over rows in memory, or over those that stay on the disk."""
     from .on_disk import rows_on_disk
 
-    rows = rows_on_disk(arguments)
+    rows = rows_on_disk(arguments, scaled=arguments.scale != "none")
     return Training(arguments) if rows is None else TrainingOnDisk(arguments, rows)
 
 
@@ -194,6 +194,12 @@ def read(arguments: argparse.Namespace) -> "Dataset":
         options.say(f"{name_of(arguments.data)}: {size}, read in {seconds:.2f} s")
     mention_many_features(dataset)
     return dataset
+
+
+def mention_uncentred(kind: str, *, sparse: bool) -> None:
+    """Mention that zeros stay zeros where there are many."""
+    if kind == "standard" and sparse:
+        notice("the data are sparse: --scale standard divides by the standard deviations and does not centre")
 
 
 def mention_many_features(dataset: "Dataset") -> None:
@@ -298,8 +304,7 @@ class Training:
             return None
         self.dataset.require_finite()
         scaling = fit_scaling(kind, X)
-        if kind == "standard" and isinstance(X, Csr):
-            notice("the data are sparse: --scale standard divides by the standard deviations and does not centre")
+        mention_uncentred(kind, sparse=isinstance(X, Csr))
         self.dataset = replace(self.dataset, X=scaling.of(X))
         return scaling
 
@@ -481,7 +486,6 @@ class TrainingOnDisk(Training):
         from ..training.request import Request
 
         refused = {
-            "--scale": arguments.scale != "none",
             "--validate": arguments.validate,
             "--until-settled": arguments.until_settled,
             "--search-C": arguments.search_C,
@@ -497,8 +501,7 @@ class TrainingOnDisk(Training):
         self.dataset = Dataset(
             np.empty((0, 0)), None, folder.feature_names, folder.first_index, label_name=folder.label_name
         )
-        self.shape, self.scaling = rows.shape, None
-        self.classes = rows.classes
+        self.shape, self.classes = rows.shape, rows.classes
         for label in class_weights(self.classes, arguments.class_weights)[1]:
             notice(f"no row has the label {label} of -w{label}")
         self.weights = options.read_weights(arguments.weights, len(rows)) if arguments.weights else None
@@ -507,6 +510,7 @@ class TrainingOnDisk(Training):
             n_rows, n_features = rows.shape
             size = f"{n_rows} rows, {n_features} features, {_core.in_units(rows.nbytes)}"
             notice(f"{arguments.data}: {size}; they stay on the disk, in memory are at most {limit}")
+        self.scaling = self.scale()
         self.request = Request(
             epsilon=arguments.epsilon,
             seed=arguments.seed,
@@ -516,6 +520,18 @@ class TrainingOnDisk(Training):
             checkpoint=self.checkpoint,
         )
         self.began = time.perf_counter()
+
+    def scale(self) -> "Scaling | None":
+        """Put the features on a common scale, if that is asked for: three passes for it, and then at every reading."""
+        from ..model.scaling import scaling_of
+
+        kind, rows = self.arguments.scale, self.data_on_disk
+        if kind == "none":
+            return None
+        mention_uncentred(kind, sparse=not rows.folder.dense)
+        scaling = scaling_of(kind, rows.sum, len(rows), centre=rows.folder.dense)
+        self.data_on_disk = rows.scaled_by(scaling)
+        return scaling
 
     def fitted(self, problems: "list[Problem]") -> "Fit":
         """Train on the problems."""

@@ -75,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.scale not in (None, scale):
         differs = f"the features are scaled by {scale}, not by {arguments.scale}"
         return conclude(arguments, model, unproven("other problem", differs))
-    rows = rows_on_disk(arguments)
+    rows = rows_on_disk(arguments, scaled=model.scaling is not None)
     expected = {
         "C": arguments.C,
         "classes": labels(arguments.classes, model),

@@ -133,11 +133,15 @@ class Folder:
         return sum(block.nbytes for block in self.blocks)
 
     @property
+    def nonzeros(self) -> int:
+        """How many values are not zero."""
+        return sum(block.nonzeros for block in self.blocks)
+
+    @property
     def memory(self) -> int:
         """The bytes that reading and packing all rows in memory takes."""
         n_rows, n_columns = self.shape
-        nonzeros = sum(block.nonzeros for block in self.blocks)
-        cells = 8 * n_rows * n_columns if self.dense else 12 * nonzeros + 4 * n_rows
+        cells = 8 * n_rows * n_columns if self.dense else 12 * self.nonzeros + 4 * n_rows
         return cells + self.nbytes + 100 * n_rows
 
     def read(self, i: int) -> tuple[_core.PackedRows, NDArray[Any] | None]:
@@ -174,8 +178,7 @@ class Folder:
 
     def dataset(self) -> Dataset:
         """Read all rows into memory."""
-        n_rows, n_columns = self.shape
-        nonzeros = sum(block.nonzeros for block in self.blocks)
+        (n_rows, n_columns), nonzeros = self.shape, self.nonzeros
         size = self.dtype.itemsize * (n_rows * n_columns if self.dense else nonzeros)
         require_memory("the rows", size if self.dense else size + 4 * (nonzeros + n_rows))
         return self._dense() if self.dense else self._sparse(nonzeros)

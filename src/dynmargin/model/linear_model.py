@@ -317,11 +317,11 @@ class LinearModel(Predictor):
         """Return the rows that the certificates are about; None if the rows do not give the scaling of the model."""
         if self.scaling is None:
             return X
-        if stays_on_disk(X):
-            raise ValueError("a model that scales its rows is verified on rows that fit into memory")
-        rows = for_products(as_sparse(X)) if hasattr(X, "tocsr") else as_floats(X)
+        rows = X if stays_on_disk(X) else for_products(as_sparse(X)) if hasattr(X, "tocsr") else as_floats(X)
         if len(rows.shape) != 2 or rows.shape[1] != self.n_features:
             return rows  # which the certificates will refuse
+        if stays_on_disk(X):
+            return X.scaled_by(self.scaling) if self.scaling.is_that_of_all(X.sum, len(X)) else None
         return self.scaling.of(rows) if self.scaling.is_that_of(rows) else None
 
     def unscaled(self) -> "LinearModel":

@@ -52,9 +52,9 @@ def fit_on_disk(
         raise ValueError(f"rows on a disk are trained on by 'auto', 'newton' or 'dcd', not by {algorithm!r}")
     newton = algorithm == "newton" or (algorithm == "auto" and exact_fits(rows.memory_limit, rows.shape[1]))
     exact = newton and rows.shape[1] <= _core.MOST_HESSIAN_COLUMNS
-    sizes = [block.nbytes for block in folder.blocks]
-    room = Room.of(rows.memory_limit, sizes, folder.lengths, rows.shape[1], exact=exact)
-    in_memory = sum(memory_of(block.nbytes, block.rows) for block in folder.blocks)
+    sizes, lengths = rows.sizes, folder.lengths
+    room = Room.of(rows.memory_limit, sizes, lengths, rows.shape[1], exact=exact, scaling=rows.at_work)
+    in_memory = sum(memory_of(size, n_rows) for size, n_rows in zip(sizes, lengths, strict=True))
     pool = 0 if newton else min(room.for_rows, int(POOL_COPIES * LARGEST_POOL * in_memory))
     data = data_of(rows, sample_weight, room.for_rows - pool)
     runs = NewtonOnDisk() if newton else DescentOnDisk(pool)

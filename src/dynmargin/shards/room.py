@@ -32,8 +32,13 @@ class Room:
     for_rows: int
 
     @classmethod
-    def of(cls, limit: int, stored: list[int], lengths: list[int], n_features: int, *, exact: bool) -> "Room":
-        """Say what training takes, given the sizes of the blocks on the disk; refuse a limit that is too small."""
+    def of(
+        cls, limit: int, stored: list[int], lengths: list[int], n_features: int, *, exact: bool, scaling: int = 0
+    ) -> "Room":
+        """Say what training takes, given the sizes of the blocks; refuse a limit that is too small.
+
+        `scaling` is what the scaling of a block takes, if rows are scaled when they are read.
+        """
         n_rows, largest = sum(lengths), max(stored, default=0)
         longest = max(lengths, default=0)
         in_memory = largest + longest * BYTES_PER_ROW
@@ -41,6 +46,8 @@ class Room:
             "the blocks that are asked and read": largest + 2 * in_memory + longest * BYTES_AT_WORK,
             "the weights": 8 * VECTORS * (n_features + 1),
         }
+        if scaling:
+            needs["the block that is scaled"] = scaling
         if exact:
             needs["the Hessian"] = 8 * SQUARES * (n_features + 1) ** 2
         else:

@@ -2,21 +2,35 @@
 
 import os
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
 from ..certificate.certificate import Certificate, Verification
-from ..data.binary import Folder, open_folder
+from ..data.binary import Block, Folder, open_folder
 from ..data.dataset import Csr
 from ..data.limits import bytes_of
+from ..problem.matrix import as_matrix
 from ..problem.problems import Weights
-from .on_disk import OnDisk
+from .on_disk import OnDisk, sum_in_turn
 from .room import memory_of
 from .shard import Shard
+from .sums import S
 from .verification import verify_shards
+
+BYTES_PER_SCALED_VALUE = 12  # a double and its column
+BYTES_WHILE_SCALED = 36  # of a value: read, written out with its column, scaled
+
+
+class Scales(Protocol):
+    """What is done to rows before training: ``Scaling``, which stands above."""
+
+    shift: NDArray[np.float64]
+
+    def of(self, X: Any) -> Any:
+        """Return the scaled rows."""
 
 
 class RowsOnDisk:
@@ -50,8 +64,12 @@ class RowsOnDisk:
 
     stays_on_disk: ClassVar[bool] = True
 
-    def __init__(self, folder: Folder, memory_limit: int) -> None:
-        self.folder, self.memory_limit = folder, memory_limit
+    def __init__(self, folder: Folder, memory_limit: int, scaling: Scales | None = None) -> None:
+        self.folder, self.memory_limit, self.scaling = folder, memory_limit, scaling
+
+    def scaled_by(self, scaling: Scales) -> "RowsOnDisk":
+        """Return the same rows, scaled whenever they are read."""
+        return RowsOnDisk(self.folder, self.memory_limit, scaling)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -75,6 +93,25 @@ class RowsOnDisk:
         """The size of all blocks on the disk."""
         return self.folder.nbytes
 
+    @property
+    def sizes(self) -> list[int]:
+        """The bytes of each block, packed; scaled values are doubles, and where rows are centred, zeros are values."""
+        if self.scaling is None:
+            return [block.nbytes for block in self.folder.blocks]
+        return [BYTES_PER_SCALED_VALUE * values + 8 * block.rows for values, block in self._scaled_values()]
+
+    @property
+    def at_work(self) -> int:
+        """The bytes that a block takes while it is scaled."""
+        if self.scaling is None:
+            return 0
+        return max((BYTES_WHILE_SCALED * values for values, _ in self._scaled_values()), default=0)
+
+    def _scaled_values(self) -> list[tuple[int, Block]]:
+        assert self.scaling is not None
+        centred = bool(self.scaling.shift.any())
+        return [(block.rows * self.shape[1] if centred else block.nonzeros, block) for block in self.folder.blocks]
+
     def __len__(self) -> int:
         return self.shape[0]
 
@@ -86,17 +123,25 @@ class RowsOnDisk:
     def __iter__(self) -> Iterator[tuple[Any, NDArray[Any] | None]]:
         """Yield the blocks, each a scipy.sparse.csr_matrix and its labels."""
         for X, y in self.blocks():
-            yield X.to_scipy(), y
+            yield X.to_scipy() if isinstance(X, Csr) else X, y
 
-    def blocks(self) -> Iterator[tuple[Csr, NDArray[Any] | None]]:
-        """Yield the blocks, each a sparse matrix without scipy and its labels."""
+    def blocks(self) -> Iterator[tuple[Any, NDArray[Any] | None]]:
+        """Yield the blocks, each a sparse matrix without scipy (an array, if rows are centred) and its labels."""
         for i in range(len(self.folder.blocks)):
             rows, y = self.folder.read(i)
-            yield Csr(*_core.unpack(rows), (rows.n_rows, self.shape[1])), y
+            yield self._scaled(rows), y
 
-    def each(self, function: Callable[[Csr], NDArray[Any]]) -> NDArray[Any]:
+    def _scaled(self, rows: _core.PackedRows) -> Any:
+        X = Csr(*_core.unpack(rows), (rows.n_rows, self.shape[1]))
+        return X if self.scaling is None else self.scaling.of(X)
+
+    def each(self, function: Callable[[Any], NDArray[Any]]) -> NDArray[Any]:
         """Return what a function says of the rows of every block, one after the other."""
         return np.concatenate([function(X) for X, _ in self.blocks()])
+
+    def sum(self, function: Callable[..., S], *arguments: Any) -> S:
+        """Return what a function of rows adds up to over all blocks."""
+        return sum_in_turn(function(X, *arguments) for X, _ in self.blocks())
 
     def shards(self, sample_weight: Weights | None = None, room: int = 0) -> OnDisk:
         """Return the blocks as shards, of which as many stay in memory as there is room for."""
@@ -109,10 +154,13 @@ class RowsOnDisk:
         def read(i: int) -> Shard:
             packed, y = folder.read(i)
             assert y is not None
+            if self.scaling is not None:
+                packed = _core.pack(as_matrix(self._scaled(packed)))
             weight = None if sample_weight is None else np.array(sample_weight[offsets[i] : offsets[i + 1]])
             return Shard.of_rows(packed, y, weight)
 
-        return OnDisk(read, [memory_of(block.nbytes, block.rows) for block in folder.blocks], room)
+        sizes = [memory_of(size, n_rows) for size, n_rows in zip(self.sizes, folder.lengths, strict=True)]
+        return OnDisk(read, sizes, room)
 
     def verify(self, certificate: Certificate, sample_weight: Any = None, **expected: Any) -> Verification:
         """Verify a certificate block by block; see `Certificate.verify`, which calls this."""
