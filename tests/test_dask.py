@@ -1,5 +1,6 @@
 """DaskMaxMarginClassifier on a real cluster: three workers, each a process of its own, that can be killed."""
 
+import json
 import logging
 import signal
 import threading
@@ -247,3 +248,72 @@ def test_the_command_trains_over_files(workers, client, rows, tmp_path, capsys):
     assert load(model).certificates[0].problem.C_positive == 2
     assert main(["train", str(tmp_path / "none-*"), str(model), "--scheduler", address]) == 3
     assert main(["train", str(everything), str(model), "--workers", "2", "--algorithm", "pdm"]) == 3
+
+
+@pytest.fixture
+def tables(rows, tmp_path, monkeypatch):
+    """Tables with features of very different sizes and a column to leave out, one file per partition; and all rows."""
+    monkeypatch.chdir(tmp_path)
+    X, y = rows
+    values = np.column_stack([X[:, :4] * 10.0 ** np.arange(-3, 5, 2) + 5, np.arange(len(y))])
+    header = '"a, in metres",b,c,d,id,label'
+    texts = [",".join(f"{value:.6g}" for value in row) + f",c{label}" for row, label in zip(values, y, strict=True)]
+    for i, part in enumerate(np.array_split(np.array(texts), [300, 900, 1900])):
+        (tmp_path / f"part-{i}.csv").write_text("\n".join([header, *part]) + "\n")
+    (tmp_path / "all.csv").write_text("\n".join([header, *texts]) + "\n")
+    return ["--label", "label", "--drop", "id"]
+
+
+@pytest.mark.parametrize("kind", ["standard", "maxabs"])
+def test_features_are_scaled_over_files_as_on_one_machine(kind, workers, client, tables, capfd):
+    where = ["--scheduler", workers.scheduler.scheduler_address]
+    assert main(["train", "part-*.csv", "model.npz", "--scale", kind, "--json", *tables, *where]) == 0
+    ours = json.loads(capfd.readouterr().out)
+    assert main(["train", "all.csv", "one.npz", "--scale", kind, "--json", *tables]) == 0
+    theirs = json.loads(capfd.readouterr().out)
+    assert ours.keys() == theirs.keys()
+    assert [ours[name] for name in ("rows", "features", "classes", "scale")] == [2000, 4, ["c0", "c1"], kind]
+    assert ours["settled_share"] > 0
+    one, many = load("one.npz"), load("model.npz")
+    assert np.array_equal(one.scaling.shift, many.scaling.shift)
+    assert np.array_equal(one.scaling.divisor, many.scaling.divisor)
+    assert one.certificate.data_digest == many.certificate.data_digest
+    assert many.feature_names[0] == "a, in metres"
+    assert many.parameters["drop"] == ["id"]
+    assert main(["verify", "model.npz", "all.csv", "--scale", kind]) == 0
+    assert "without the column id, as the model says" in capfd.readouterr().out
+    assert main(["predict", "all.csv", "model.npz"]) == 0
+
+
+def test_weights_and_settled_rows_over_files(workers, client, tables, tmp_path, capfd):
+    where = ["--scheduler", workers.scheduler.scheduler_address]
+    (tmp_path / "weights").write_text("\n".join(str(i % 3) for i in range(2000)))
+    options = [*tables, "--scale", "standard", "--weights", "weights", "--until-settled", "99%"]
+    assert main(["train", "part-*.csv", "model.npz", *options, *where]) == 0
+    assert "99" in capfd.readouterr().out
+    assert load("model.npz").certificate.settled_share >= 0.99
+    assert main(["verify", "model.npz", "all.csv", "--weights", "weights"]) == 0
+    (tmp_path / "part-1.csv").write_text("a,b,c,d,id,label\n1,2,3,4,5,c0\n")
+    assert main(["train", "part-*.csv", "model.npz", *tables, *where]) == 3
+    assert "part-1.csv has other columns than part-0.csv: a, b, c, d, not a, in metres, b" in capfd.readouterr().err
+    assert (
+        main(["train", "part-0.csv", "model.npz", *tables, "--scheduler", "tcp://127.0.0.1:9", "--max-time", "1"]) == 3
+    )
+    assert "no Dask scheduler answers at tcp://127.0.0.1:9 within 1 s" in capfd.readouterr().err
+
+
+def test_training_ends_when_predictions_are_settled(client, rows):
+    X, y = rows
+    dX, dy = da.from_array(X, chunks=(500, -1)), da.from_array(y, chunks=500)
+    classifier = fitted(dX, dy, client, epsilon=0.1, stop="predictions", settle=0.99)
+    assert classifier.stop_reason_ == "predictions"
+    assert classifier.certificate_.settled_share >= 0.99
+    assert classifier.settled(dX).compute().mean() == classifier.certificate_.settled_share
+    assert classifier.certificate_.verify(X, y)
+    for others in (dX[:500], X[:500]):
+        few = DaskMaxMarginClassifier(0.1, random_state=0, client=client, stop="predictions", settle=1.0)
+        few.fit(dX, dy, settle_on=others)
+        assert few.settled(X[:500]).all()
+        assert few.certificate_.settled_share is None
+    with pytest.raises(ValueError, match="needs stop='predictions'"):
+        DaskMaxMarginClassifier(client=client).fit(dX, dy, settle_on=dX)

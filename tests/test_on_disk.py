@@ -503,6 +503,26 @@ def test_commands_over_blocks_agree_with_those_in_memory(narrow, tmp_path, monke
     assert "other problem" in capfd.readouterr().out
 
 
+@pytest.mark.parametrize("algorithm", ["newton", "dcd"])
+def test_training_over_blocks_ends_when_predictions_are_settled(algorithm, narrow, tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr("dynmargin.data.limits.resident_memory", lambda: 0)
+    monkeypatch.chdir(tmp_path)
+    path, X, y = narrow
+    data = on_disk(path)
+    classifier = MaxMarginClassifier(0.1, algorithm=algorithm, stop="predictions", settle=0.98, random_state=0)
+    classifier.fit(data)
+    assert classifier.stop_reason_ == "predictions"
+    assert classifier.settled(X).mean() == classifier.certificate_.settled_share >= 0.98
+    assert classifier.certificate_.verify(X, y)
+    for others in (X[:100], data):
+        classifier.fit(data, settle_on=others)
+        assert classifier.certificate_.settled_share is None
+    options = ["--until-settled", "98%", "--algorithm", algorithm, "--json", "--memory", str(data.memory_limit)]
+    assert main(["train", "narrow", "model.npz", *options]) == 0
+    assert json.loads(capfd.readouterr().out)["settled_share"] >= 0.98
+    assert main(["verify", "model.npz", "narrow"]) == 0
+
+
 @pytest.mark.parametrize("kind", ["standard", "maxabs"])
 @pytest.mark.parametrize("dense", [False, True])
 def test_features_are_scaled_over_blocks_as_in_memory(kind, dense, tmp_path, small_blocks, monkeypatch, capfd):

@@ -78,7 +78,7 @@ def test_a_cross_validation_is_one_moving_line():
     pytest.importorskip("rich")
     shown = on_a_terminal(SEARCH)
     assert "of 70 runs" in shown
-    assert "problem " not in shown  # no line for a check
+    assert "upper bound" not in shown  # no line for a check
     (line,) = [line for line in screen(shown) if line.strip()]
     assert "70 of 70 runs, about 0 s left" in line
 
@@ -89,14 +89,14 @@ def test_a_cross_validation_prints_little_where_there_is_no_terminal():
     assert len(run.stderr.splitlines()) < 20
     log = SEARCH.replace("X, y", "logging.basicConfig(); X, y", 1)  # for warnings only
     run = subprocess.run([sys.executable, "-c", log], check=True, capture_output=True, text=True)
-    assert "problem " not in run.stderr
+    assert "upper bound" not in run.stderr
 
 
 def test_a_search_for_c_is_one_moving_line():
     code = SEARCH.replace("Cs=[0.01, 0.1]", "tolerance=0.1, C_range=(0.1, 1.0)").replace("X / 16, y", "X / 16, y % 2")
     shown = on_a_terminal("import sys; sys.modules['rich.console'] = None" + code)
     assert "values of C trained" in shown
-    assert "problem " not in shown
+    assert "upper bound" not in shown
     assert shown.count("\n") <= 1
 
 
@@ -179,19 +179,19 @@ def test_verbose_shows_a_moving_line_on_a_terminal():
     assert "━" in shown
     assert "\x1b[2K" in shown  # a line is rewritten
     assert "class 9: " in shown
-    assert "problem 9:" not in shown  # no log line
-    assert "problem 9:" in on_a_terminal(FIT.format(verbose=2))
+    assert "class 9 against the rest: " not in shown  # no log line
+    assert "class 9 against the rest: " in on_a_terminal(FIT.format(verbose=2))
 
 
 def test_verbose_logs_lines_without_rich():
     shown = on_a_terminal("import sys; sys.modules['rich.console'] = None" + FIT.format(verbose=1))
-    assert "problem 9:" in shown
+    assert "class 9 against the rest: " in shown
     assert "━" not in shown
 
 
 def test_verbose_logs_lines_where_there_is_no_terminal():
     run = subprocess.run([sys.executable, "-c", FIT.format(verbose=1)], check=True, capture_output=True, text=True)
-    assert "problem 9:" in run.stderr
+    assert "class 9 against the rest: " in run.stderr
     assert "━" not in run.stderr
     assert run.stdout == ""
 

@@ -270,7 +270,7 @@ class MarginClassifier(Fitted, Predictor, CallbackSupportMixin, ClassifierMixin,
 
         share = float(getattr(self, "settle", 1.0))
         others = settle_on is not None
-        return lambda asked, train: fit_until_settled(to_gap, asked, train, rows, share, others=others)
+        return lambda asked, train: fit_until_settled(to_gap, asked, train, lambda of: of(rows), share, others=others)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted model to one file, as a whole or not at all; `dynmargin.load` reads it.

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..problem.problems import BinaryProblem, Weights
+from ..problem.problems import BinaryProblem, Weights, binary
 from ..shards.disk_fit import fit_on_disk
 from ..shards.fit import Data, ShardedFit, support_of, unchanged
 from ..shards.rows_on_disk import RowsOnDisk
@@ -27,19 +27,19 @@ class FitsOnDisk(MarginClassifier):
             dataset = X.folder.dataset()
             rows = dataset.X if isinstance(dataset.X, np.ndarray) else dataset.X.to_scipy()
             return self._named(X, super()._fit(rows, dataset.y, sample_weight, settle_on))
-        return self._fit_on_disk(X, sample_weight)
+        return self._fit_on_disk(X, sample_weight, settle_on)
 
-    def _fit_on_disk(self, rows: RowsOnDisk, sample_weight: Any) -> Any:
+    def _fit_on_disk(self, rows: RowsOnDisk, sample_weight: Any, settle_on: Any) -> Any:
         started = time.perf_counter()
-        if getattr(self, "stop", "certificate") != "certificate":
-            raise ValueError("rows on a disk are trained on until the certificate is proven: stop='certificate'")
         weight = None
         if sample_weight is not None:
             weight = np.array(np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), len(rows)))
             if not (np.isfinite(weight).all() and (weight >= 0).all()):
                 raise ValueError("sample_weight must be finite and not negative")
         request, watch = self._request(started), None
+        self.n_features_in_ = self._named(rows, rows).shape[1]
         around: Any = unchanged if request.checkpoint is None else request.checkpoint.around
+        settling = self._settling(settle_on)
         classes = rows.classes
         callbacks: Any = getattr(self, "_skl_callbacks", ())
         if self.verbose or callbacks:
@@ -54,26 +54,36 @@ class FitsOnDisk(MarginClassifier):
 
             labels = [str(label) for label in classes] if len(classes) > 2 else []
             with visible_checks(self.verbose, request.epsilon, labels) as watch.bar:
-                data, fitted = self._fitted(rows, weight, request, around)
+                data, fitted = self._fitted(rows, weight, request, around, settling)
         else:
-            data, fitted = self._fitted(rows, weight, request, around)
+            data, fitted = self._fitted(rows, weight, request, around, settling)
         self._publish_on_disk(data, fitted)
         if watch is not None:
             watch.finish()
         return self._named(rows, self)
 
-    def _fitted(self, rows: RowsOnDisk, weight: Weights | None, request: Any, around: Any) -> tuple[Data, ShardedFit]:
+    def _settling(self, settle_on: Any) -> dict[str, Any]:
+        """Return which share of which rows is to be settled, if that is asked for."""
+        if getattr(self, "stop", "certificate") != "predictions":
+            if settle_on is not None:
+                raise ValueError("settle_on names the rows that are to be settled; it needs stop='predictions'")
+            return {}
+
+        share = float(getattr(self, "settle", 1.0))
+        if settle_on is None or isinstance(settle_on, RowsOnDisk):
+            return {"settle": share, "settle_on": None if settle_on is None else settle_on.each}
+        rows = self._rows(settle_on, reset=False)
+        return {"settle": share, "settle_on": lambda function: function(rows)}
+
+    def _fitted(
+        self, rows: RowsOnDisk, weight: Weights | None, request: Any, around: Any, settling: dict[str, Any]
+    ) -> tuple[Data, ShardedFit]:
         def state(data: Data) -> Sequence[BinaryProblem]:
             # A row per class, which weighs as much as all of its rows: all that class_weight="balanced" asks for.
-            problems = self._problems(data.classes, data.classes, data.weights)
-            binary = [problem for problem in problems if isinstance(problem, BinaryProblem)]
-            if len(binary) < len(problems):
-                raise ValueError("a joint margin needs rows that fit into memory; use multi_class='ovr'")
-            return binary
+            return binary(self._problems(data.classes, data.classes, data.weights))
 
-        return fit_on_disk(
-            rows, weight, state, request, algorithm=str(getattr(self, "algorithm", "auto")), around=around
-        )
+        algorithm = str(getattr(self, "algorithm", "auto"))
+        return fit_on_disk(rows, weight, state, request, algorithm=algorithm, around=around, **settling)
 
     def _publish_on_disk(self, data: Data, fitted: ShardedFit) -> None:
         self.classes_, self.n_features_in_ = data.classes, data.n_features

@@ -2,33 +2,25 @@
 
 import argparse
 import glob
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from .options import DONE, NOT_PROVEN, at_least_one, notice
+from .options import at_least_one, notice, say
 
 if TYPE_CHECKING:
-    from ..data.dataset import Dataset
+    from ..dask.files import FileParts
 
-# Options of a training on one machine, by name and what they are unless they are given.
+# Options of a training on one machine: what they are unless they are given, and what to do instead.
 ELSEWHERE = {
-    "validate": None,
-    "search_C": False,
-    "until_settled": None,
-    "weights": None,
-    "multi_class": "ovr",
-    "scale": "none",
-    "loss": "squared_hinge",
-    "drop": None,
-    "memory": None,
-    "json": False,
+    "validate": (None, "-v"),
+    "search_C": (False, "-C"),
+    "multi_class": ("ovr", "--multi-class joint"),
+    "memory": (None, "--memory"),
 }
 ABLE = ("auto", "newton")  # algorithms
-
-ClassWeights = Callable[..., tuple[Any, list[str]]]
+CONNECT_SECONDS = 30.0  # to wait for a scheduler
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,11 +43,13 @@ def is_asked(arguments: argparse.Namespace) -> bool:
 
 def require_possible(arguments: argparse.Namespace) -> None:
     """Refuse what a cluster cannot do."""
-    for option, without in ELSEWHERE.items():
+    for option, (without, name) in ELSEWHERE.items():
         if (given := getattr(arguments, option, without)) != without and given:
-            raise ValueError(f"--{option.replace('_', '-')} is for one machine; leave --workers and --scheduler out")
+            raise ValueError(f"{name} is for one machine; leave --workers and --scheduler out")
     if arguments.algorithm not in ABLE:
-        raise ValueError(f"over a cluster only Newton's method is available, not {arguments.algorithm}")
+        raise ValueError(f"a cluster trains by Newton's method, not by {arguments.algorithm}; leave --algorithm out")
+    if arguments.data == "-":
+        raise ValueError("a cluster reads files, each on a worker; standard input is for one machine")
 
 
 def files_of(pattern: str) -> list[str]:
@@ -74,7 +68,12 @@ def connected(arguments: argparse.Namespace) -> Iterator[Any]:
     except ImportError:
         raise ValueError("a cluster needs dask; install it with: pip install 'dynmargin[dask]'") from None
     if arguments.scheduler:
-        with Client(arguments.scheduler) as client:
+        seconds = min(CONNECT_SECONDS, arguments.max_time or CONNECT_SECONDS)
+        try:
+            client = Client(arguments.scheduler, timeout=seconds)
+        except (OSError, ValueError) as error:
+            raise ValueError(f"no Dask scheduler answers at {arguments.scheduler} within {seconds:g} s") from error
+        with client:
             yield client
         return
     with (
@@ -86,73 +85,17 @@ def connected(arguments: argparse.Namespace) -> Iterator[Any]:
         yield client
 
 
-def train(arguments: argparse.Namespace, class_weights: ClassWeights) -> int:
-    """Train over a cluster, write the model, and print what is proven."""
+def read(arguments: argparse.Namespace, client: Any) -> "FileParts":
+    """Let the workers read the files, and report their size."""
     from ..dask.files import read_parts
+    from ..problem.statement import counted
 
-    files = files_of(arguments.data)
-    with connected(arguments) as client:
-        began = time.perf_counter()
-        parts = read_parts(client, files, arguments.format, arguments.label)
-        for message in parts.notices:
-            notice(message)
-        if not arguments.quiet:
-            seconds = time.perf_counter() - began
-            size = f"{parts.n_rows} rows, {parts.n_features} features in {len(files)} files"
-            print(f"{arguments.data}: {size}, read in {seconds:.2f} s", file=sys.stderr)
-        return _fit(arguments, client, parts, class_weights)
-
-
-def _fit(arguments: argparse.Namespace, client: Any, parts: Any, class_weights: ClassWeights) -> int:
-    from ..dask import DaskMaxMarginClassifier
-    from ..model import model_file
-
-    weights, unknown = class_weights(parts.classes, arguments.class_weights)
-    for label in unknown:
-        notice(f"no row has the label {label} of -w{label}")
-    classifier = DaskMaxMarginClassifier(
-        arguments.epsilon,
-        C=arguments.C,
-        fit_intercept=arguments.bias > 0,
-        intercept_scaling=max(arguments.bias, 0.0) or 1.0,
-        class_weight=dict(zip(parts.classes.tolist(), weights.tolist(), strict=True)),
-        max_time=arguments.max_time,
-        random_state=arguments.seed,
-        checkpoint=arguments.checkpoint,
-        checkpoint_every=arguments.checkpoint_every,
-        verbose=0 if arguments.quiet else 1,
-        client=client,
-    )
-    began = time.perf_counter()
-    classifier.fit(parts.X, parts.y)
-    seconds = time.perf_counter() - began
-    first: Dataset = parts.first
-    certificates = [certificate.to_local() for certificate in classifier.certificates_]
-    parameters = {name: getattr(arguments, name) for name in ("epsilon", "C", "class_weights", "multi_class", "seed")}
-    model_file.write(
-        arguments.model,
-        classes=classifier.classes_,
-        coef=classifier.coef_,
-        intercept=classifier.intercept_,
-        bias=certificates[0].problem.rho,
-        certificates=certificates,
-        feature_names=first.feature_names,
-        first_index=first.first_index,
-        history=classifier.history_,
-        parameters={
-            "algorithm": classifier.algorithm_,
-            **parameters,
-            "stop_reason": classifier.stop_reason_,
-            "label": first.label_name or arguments.label,
-        },
-    )
-    arguments.code = DONE if all(certificate.achieved for certificate in certificates) else NOT_PROVEN
+    files, began = files_of(arguments.data), time.perf_counter()
+    parts = read_parts(client, files, arguments.format, arguments.label, arguments.drop)
+    for message in parts.first.notices:
+        notice(message)
     if not arguments.quiet:
-        piped = arguments.model == "-"
-        lines = [f"{classifier.algorithm_}; {classifier.n_updates_} updates, {seconds:.2f} s"]
-        if len(certificates) > 1:
-            lines.append(f"{len(certificates)} classes, each against the rest; the one with the largest gap:")
-        lines += [str(classifier.certificate_)]
-        lines.append(f"model written to {'standard output' if piped else arguments.model}")
-        print("\n".join(lines), file=sys.stderr if piped else sys.stdout)
-    return int(arguments.code)
+        seconds = time.perf_counter() - began
+        size = f"{counted(sum(parts.lengths), 'row')}, {counted(parts.n_features, 'feature')}"
+        say(f"{arguments.data}: {size} in {counted(len(files), 'file')}, read in {seconds:.2f} s")
+    return parts

@@ -129,7 +129,8 @@ def train(arguments: argparse.Namespace) -> int:
     documents.require_separate(arguments, arguments.model, "MODEL")
     require_writable(arguments.model)
     if cluster.is_asked(arguments):
-        return cluster.train(arguments, class_weights)
+        with cluster.connected(arguments) as client:
+            return TrainingOnCluster(arguments, client).fit()
     require_other_file(arguments.model, arguments.data, arguments.weights)
     training = training_for(arguments)
     return training.search() if arguments.search_C else training.fit()
@@ -351,7 +352,7 @@ class Training:
 
         X = self.dataset.X if self.weights is None else self.dataset.X[self.weights.nonzero()[0]]
         if self.arguments.until_settled is not None:
-            return fit_until_settled(to_gap, self.request, self.train, X, self.arguments.until_settled)
+            return fit_until_settled(to_gap, self.request, self.train, lambda of: of(X), self.arguments.until_settled)
         found = to_gap(self.request, self.train)
         if problems[0].free_bias:
             return found
@@ -487,7 +488,6 @@ class TrainingOnDisk(Training):
 
         refused = {
             "--validate": arguments.validate,
-            "--until-settled": arguments.until_settled,
             "--search-C": arguments.search_C,
             "--multi-class joint": arguments.multi_class == "joint",
         }
@@ -535,17 +535,72 @@ class TrainingOnDisk(Training):
 
     def fitted(self, problems: "list[Problem]") -> "Fit":
         """Train on the problems."""
-        from ..problem.problems import BinaryProblem
+        from ..problem.problems import binary
         from ..shards.disk_fit import fit_on_disk
         from ..shards.fit import unchanged
 
-        stated = [problem for problem in problems if isinstance(problem, BinaryProblem)]
         _, found = fit_on_disk(
             self.data_on_disk,
             self.weights,
-            lambda _: stated,
+            lambda _: binary(problems),
             self.request,
             algorithm=self.algorithm.name,
             around=unchanged if self.checkpoint is None else self.checkpoint.around,
+            settle=self.arguments.until_settled,
         )
         return found
+
+
+class TrainingOnCluster(Training):
+    """What a command line asks for, over files that the workers of a cluster read."""
+
+    def __init__(self, arguments: argparse.Namespace, client: Any) -> None:
+        from ..training.request import Request
+
+        self.arguments, self.curve = arguments, None
+        self.checkpoint = open_checkpoint(arguments)
+        self.algorithm, _ = find("newton")
+        self.parts = cluster.read(arguments, client)
+        self.dataset, self.classes = self.parts.first, self.parts.classes
+        self.shape = sum(self.parts.lengths), self.parts.n_features
+        for label in class_weights(self.classes, arguments.class_weights)[1]:
+            notice(f"no row has the label {label} of -w{label}")
+        self.weights = options.read_weights(arguments.weights, self.shape[0]) if arguments.weights else None
+        self.scaling = self.scale()
+        self.request = Request(
+            epsilon=arguments.epsilon,
+            seed=arguments.seed,
+            max_time=arguments.max_time,
+            started=arguments.started,
+            warn=notice,
+            checkpoint=self.checkpoint,
+        )
+        self.began = time.perf_counter()
+
+    def scale(self) -> "Scaling | None":
+        """Put the features on a common scale, if that is asked for: three rounds for it."""
+        from ..model.scaling import scaling_of, without_repetitions
+
+        kind, parts = self.arguments.scale, self.parts
+        if kind == "none":
+            return None
+        mention_uncentred(kind, sparse=not parts.dense)
+        scaling = scaling_of(kind, parts.each(without_repetitions).sum, self.shape[0], centre=parts.dense)
+        self.parts = parts.each(scaling.of)
+        return scaling
+
+    def fitted(self, problems: "list[Problem]") -> "Fit":
+        """Train on the problems where the rows are, and count the rows that are settled."""
+        from ..problem.problems import binary
+        from ..shards.fit import fit, survey, unchanged
+        from ..shards.settling import fit_settled, settled_share
+        from ..training.settling import with_share
+
+        stated, share = binary(problems), self.arguments.until_settled
+        with self.parts.shards(self.weights) as shards:
+            data = survey(shards)
+            if share is not None:
+                return fit_settled(data, stated, self.request, share)
+            around = unchanged if self.checkpoint is None else self.checkpoint.around
+            found = fit(data, stated, self.request, around)
+            return with_share(found, settled_share(data, found))

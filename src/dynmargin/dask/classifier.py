@@ -13,13 +13,14 @@ from sklearn.utils.validation import check_is_fitted
 from .._core import MOST_HESSIAN_COLUMNS
 from ..classifiers.base import MarginClassifier, Proven, validated, warn_caller
 from ..classifiers.front_door import Chosen, MaxMarginClassifier
-from ..classifiers.parameters import Cost, Intercept, parameter
+from ..classifiers.parameters import Cost, Intercept, StopBySettledRows, parameter
 from ..classifiers.watch import Watch, visible_checks
-from ..problem.problems import BinaryProblem, Weights
+from ..problem.problems import BinaryProblem, Weights, binary
 from ..shards.cost import alone_is_faster
 from ..shards.fit import Data, ShardedFit, fit, support_of, survey, unchanged
+from ..shards.settling import fit_settled
 from .cluster import Cluster, client_of
-from .lazily import Labels, Scores, SettledRows, feature_names, lazily
+from .lazily import Labels, OfRows, Scores, each_of, feature_names, lazily
 from .parts import partitions
 from .verification import ClusterCertificate
 
@@ -30,7 +31,7 @@ LOCAL = (
 )
 
 
-class DaskMaxMarginClassifier(Proven, Chosen, Cost, Intercept, MarginClassifier):
+class DaskMaxMarginClassifier(StopBySettledRows, Proven, Chosen, Cost, Intercept, MarginClassifier):
     """Maximum-margin linear classifier over a Dask cluster, with a certificate.
 
     The rows stay where they are: every worker packs its partitions and returns sums. The result is the same bit for bit
@@ -87,8 +88,8 @@ class DaskMaxMarginClassifier(Proven, Chosen, Cost, Intercept, MarginClassifier)
         return {**state, "client": None}  # whoever reads it has another one
 
     @validated
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Train until the certificate asked for is proven, or a limit is met.
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, settle_on: Any = None) -> Self:
+        """Train until what is asked for is proven, or a limit is met.
 
         Parameters
         ----------
@@ -98,6 +99,8 @@ class DaskMaxMarginClassifier(Proven, Chosen, Cost, Intercept, MarginClassifier)
             Labels, cut into partitions as the rows are.
         sample_weight : the same, optional
             A weight multiplies C for its row; a row of weight zero is left out.
+        settle_on : Dask array or data frame, list of delayed parts, array or sparse matrix, optional
+            With ``stop="predictions"``: the rows whose predictions are to be settled, instead of the training rows.
 
         Returns
         -------
@@ -105,10 +108,11 @@ class DaskMaxMarginClassifier(Proven, Chosen, Cost, Intercept, MarginClassifier)
             The fitted classifier.
         """
         started = time.perf_counter()
-        parts = partitions(X, y, sample_weight)
+        if settle_on is not None and self.stop != "predictions":
+            raise ValueError("settle_on names the rows that are to be settled; it needs stop='predictions'")
+        client, parts = client_of(self.client), partitions(X, y, sample_weight)
         request, watch = self._request(started), None
-        cluster = Cluster(client_of(self.client), parts)
-        try:
+        with Cluster(client, parts) as cluster:
             data = survey(cluster)
             names = feature_names(X)
             self.n_features_in_ = data.n_features
@@ -117,20 +121,25 @@ class DaskMaxMarginClassifier(Proven, Chosen, Cost, Intercept, MarginClassifier)
             elif hasattr(self, "feature_names_in_"):
                 del self.feature_names_in_
             problems = self._binary_problems(data)
+            others = None if settle_on is None else each_of(client, settle_on)
+
+            def fitted_by(around: Any) -> ShardedFit:
+                if self.stop == "predictions":
+                    return fit_settled(data, problems, request, float(self.settle), others, around)
+                return fit(data, problems, request, around)
+
             around = unchanged if request.checkpoint is None else request.checkpoint.around
             if not self.verbose and not getattr(self, "_skl_callbacks", ()):
-                fitted = fit(data, problems, request, around)
+                fitted = fitted_by(around)
             else:
                 metadata = None if sample_weight is None else {"sample_weight": sample_weight}
                 watch = Watch(self, len(problems), data.classes, {"X": X, "y": y, "metadata": metadata})
                 request = replace(request, watch=watch.see)
                 labels = [str(label) for label in data.classes] if len(problems) > 1 else []
-                with visible_checks(self.verbose, request.epsilon, labels) as watch.bar:
-                    fitted = fit(data, problems, request, lambda train: watch.around(around(train)))
+                with visible_checks(self.verbose, request.epsilon, labels, request.max_time) as watch.bar:
+                    fitted = fitted_by(lambda train: watch.around(around(train)))
             exact = data.n_features <= MOST_HESSIAN_COLUMNS
             alone = alone_is_faster(data.nonzeros, max(1, cluster.n_workers), exact=exact)
-        finally:
-            cluster.release()
         self._publish_sharded(data, fitted)
         if alone:
             self.algorithm_ += "; where the rows fit one machine, MaxMarginClassifier is faster"
@@ -144,7 +153,7 @@ class DaskMaxMarginClassifier(Proven, Chosen, Cost, Intercept, MarginClassifier)
             stated = self._problems(data.classes, data.classes, None)
         finally:
             del self._surveyed
-        return [problem for problem in stated if isinstance(problem, BinaryProblem)]
+        return binary(stated)
 
     def _class_weights(self, classes: NDArray[Any], y: NDArray[Any], sample_weight: Weights | None) -> Weights:
         if self.class_weight == "balanced":
@@ -233,7 +242,7 @@ class DaskMaxMarginClassifier(Proven, Chosen, Cost, Intercept, MarginClassifier)
             Whether the exact optimum provably predicts the same.
         """
         self._require_same_names(X)
-        return lazily(X, SettledRows(self._settled()), np.bool_)
+        return lazily(X, OfRows(self._settled().of), np.bool_)
 
     def _require_same_names(self, X: Any) -> None:
         """Refuse columns with other names, or in another order, than those of the data frame that was trained on."""

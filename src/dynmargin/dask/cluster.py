@@ -11,7 +11,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 from uuid import uuid4
 
 import dask
@@ -53,7 +53,7 @@ def client_of(client: Any) -> distributed.Client:
 
 
 class Cluster:
-    """The shards of a fit, one per partition, as an `Executor`."""
+    """The shards of a fit, one per partition, as an `Executor`; use it as a context."""
 
     keeps = True
 
@@ -103,7 +103,11 @@ class Cluster:
         """How many workers there are."""
         return len(self.client.scheduler_info(n_workers=-1)["workers"])
 
-    def release(self) -> None:
+    def __enter__(self) -> Self:
+        """Use the shards."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
         """Let the workers have their memory back."""
         self.shards = []
         self.recent.clear()
@@ -128,37 +132,41 @@ class Cluster:
         return future
 
     def _gather(self, futures: list[Any], behind: Sequence[Any] = ()) -> list[Any]:
-        """Wait for the answers and return them; say who is slow, and what is lost."""
-        began = alone = time.monotonic()
-        try:
-            while True:
-                try:
-                    distributed.wait(futures, timeout=SLOW_SECONDS)
-                    break
-                except TimeoutError:
-                    now = time.monotonic()
-                    workers = self.client.scheduler_info(n_workers=-1)["workers"]
-                    alone = alone if not workers else now
-                    if now - alone > NO_WORKERS_SECONDS:
-                        raise ClusterError(
-                            f"the cluster has had no worker for {now - alone:.0f} s; nothing is published"
-                        ) from None
-                    self._name_the_slow([*behind, *futures], now - began)
-            return list(self.client.gather(futures))
-        except (KilledWorker, CancelledError) as error:
-            raise ClusterError(
-                f"rows are lost that the cluster cannot compute again ({error}); nothing is published. Let partitions "
-                "come from where they can be read again, such as files, or keep copies of them"
-            ) from error
-        except BaseException:
-            self.client.cancel([*behind, *futures])
-            raise
+        return gathered(self.client, futures, behind)
 
-    def _name_the_slow(self, futures: Sequence[Any], seconds: float) -> None:
-        missing = {future.key for future in futures if not future.done()}
-        late = {worker for worker, keys in self.client.processing().items() if missing.intersection(keys)}
-        if late:
-            logger.warning("have waited %.0f s for %s", seconds, ", ".join(sorted(late)))
+
+def gathered(client: distributed.Client, futures: list[Any], behind: Sequence[Any] = ()) -> list[Any]:
+    """Wait for answers, and for those `behind` them, and return them; say who is slow, and what is lost."""
+    began = alone = time.monotonic()
+    try:
+        while True:
+            try:
+                distributed.wait(futures, timeout=SLOW_SECONDS)
+                break
+            except TimeoutError:
+                now = time.monotonic()
+                alone = now if client.scheduler_info(n_workers=-1)["workers"] else alone
+                if now - alone > NO_WORKERS_SECONDS:
+                    raise ClusterError(
+                        f"the cluster has had no worker for {now - alone:.0f} s; nothing is published"
+                    ) from None
+                _name_the_slow(client, [*behind, *futures], now - began)
+        return list(client.gather(futures))
+    except (KilledWorker, CancelledError) as error:
+        raise ClusterError(
+            f"rows are lost that the cluster cannot compute again ({error}); nothing is published. Let partitions "
+            "come from where they can be read again, such as files, or keep copies of them"
+        ) from error
+    except BaseException:
+        client.cancel([*behind, *futures])
+        raise
+
+
+def _name_the_slow(client: distributed.Client, futures: Sequence[Any], seconds: float) -> None:
+    missing = {future.key for future in futures if not future.done()}
+    late = {worker for worker, keys in client.processing().items() if missing.intersection(keys)}
+    if late:
+        logger.warning("have waited %.0f s for %s", seconds, ", ".join(sorted(late)))
 
 
 def _call(shard: Shard, *part: Any, function: Callable[..., Any], **named: Any) -> Any:

@@ -1,7 +1,8 @@
 """Files as partitions: every worker reads its own, and reads it again if it is lost."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import dask
@@ -11,6 +12,11 @@ from numpy.typing import NDArray
 
 from ..data.dataset import Csr, Dataset
 from ..data.formats import read_dataset
+from ..problem.problems import Weights
+from ..problem.statement import labels_text
+from ..shards.sums import S, add_in_order, merge
+from .cluster import Cluster, gathered
+from .parts import Part
 
 
 @dataclass(frozen=True)
@@ -19,67 +25,113 @@ class FileParts:
 
     Attributes
     ----------
+    client : distributed.Client
+        The cluster whose workers read them.
     X, y : list of delayed parts
         Rows and labels.
-    n_rows, n_features : int
+    lengths : list of int
+        How many rows each file has.
+    n_features : int
         Of all files together.
+    dense : bool
+        Whether the rows come from tables.
     classes : array
         The labels, in order.
     first : Dataset
-        The first file, without its rows: names and where indices begin.
-    notices : tuple of str
-        Messages for the user.
+        The first file, without its rows: names and where indices begin; with the messages of all files.
     """
 
+    client: distributed.Client
     X: list[Any]
     y: list[Any]
-    n_rows: int
+    lengths: list[int]
     n_features: int
+    dense: bool
     classes: NDArray[Any]
     first: Dataset
-    notices: tuple[str, ...]
+
+    def sum(self, function: Callable[..., S], *arguments: Any) -> S:
+        """Return what a function of rows adds up to over all files; workers merge groups of them."""
+        task, join = dask.delayed(function), dask.delayed(add_in_order)
+        values = [dask.delayed(argument) for argument in arguments]  # once, not per file
+        total = merge([task(rows, *values) for rows in self.X], join)
+        found: S = gathered(self.client, [self.client.compute(total)])[0]
+        return found
+
+    def shards(self, sample_weight: Weights | None) -> Cluster:
+        """Return the partitions as shards; rows have weights, if there are any."""
+        cuts = np.cumsum(self.lengths)[:-1]
+        weights = [None] * len(self.X) if sample_weight is None else np.split(sample_weight, cuts)
+        return Cluster(self.client, [Part(*part) for part in zip(self.X, self.y, weights, strict=True)])
+
+    def each(self, function: Callable[[Any], NDArray[Any]]) -> "FileParts":
+        """Return partitions whose rows are what a function makes of them."""
+        return replace(self, X=[dask.delayed(function)(rows) for rows in self.X])
 
 
-def read_parts(client: distributed.Client, files: Sequence[str], format: Any, label: str | None) -> FileParts:
+def read_parts(
+    client: distributed.Client, files: Sequence[str], format: Any = None, label: str | None = None, drop: Any = ()
+) -> FileParts:
     """Let the workers read files, one partition each; all of them get the columns of the widest.
 
     Text may begin its indices at 0 or 1, which a single file need not show: if any file has an index 0, all do.
     """
-    read = dask.delayed(_read, pure=True)
-    parts = [read(path, format, label, "auto") for path in files]
-    heads = client.gather(client.compute([dask.delayed(_head)(part) for part in parts]))
+    read, paths = dask.delayed(_read, pure=True), [os.path.abspath(path) for path in files]  # workers are elsewhere
+
+    def begin(zero_based: Any) -> tuple[list[Any], list[_Head]]:
+        parts = client.persist([read(path, format, label, drop, zero_based) for path in paths])
+        return parts, gathered(client, client.compute([dask.delayed(_head)(part) for part in parts]))
+
+    parts, heads = begin("auto")
     if len({head.first_index for head in heads}) > 1:
-        parts = [read(path, format, label, True) for path in files]
-        heads = client.gather(client.compute([dask.delayed(_head)(part) for part in parts]))
+        parts, heads = begin(True)
+    first = heads[0]
     for path, head in zip(files, heads, strict=True):
-        if head.names is not None and not np.array_equal(head.names, heads[0].names):
-            raise ValueError(f"{path} has other columns than {files[0]}")
+        if head.columns != first.columns:
+            raise ValueError(f"{path} has other columns than {files[0]}: {head.columns_text}, not {first.columns_text}")
     n_features = max(head.shape[1] for head in heads)
-    parts = client.persist(parts)
-    first = Dataset(np.zeros((0, 0)), None, heads[0].names, heads[0].first_index, label_name=heads[0].label_name)
+    notices = [message for head in heads for message in head.without_rows.notices]
     return FileParts(
+        client,
         [dask.delayed(_rows)(part, n_features) for part in parts],
         [dask.delayed(_labels)(part) for part in parts],
-        sum(head.shape[0] for head in heads),
+        [head.shape[0] for head in heads],
         n_features,
+        first.dense,
         np.unique(np.concatenate([head.classes for head in heads])),
-        first,
-        tuple(dict.fromkeys(message for head in heads for message in head.notices)),
+        replace(first.without_rows, notices=tuple(dict.fromkeys(notices))),
     )
 
 
 @dataclass(frozen=True)
 class _Head:
+    """What there is to know of a file before its rows are used."""
+
     shape: tuple[int, int]
+    dense: bool
     classes: NDArray[Any]
-    names: NDArray[Any] | None
-    first_index: int | None
-    label_name: str | None
-    notices: tuple[str, ...]
+    without_rows: Dataset
+
+    @property
+    def first_index(self) -> int | None:
+        """Where its indices begin."""
+        return self.without_rows.first_index
+
+    @property
+    def columns(self) -> Any:
+        """What all files must have in common: names or the number of columns of a table; of text, any number."""
+        names = self.without_rows.feature_names
+        return (self.shape[1] if self.dense else None) if names is None else names.tolist()
+
+    @property
+    def columns_text(self) -> str:
+        """The columns in words."""
+        names = self.without_rows.feature_names
+        return f"{self.shape[1]} columns" if names is None else labels_text(names)
 
 
-def _read(path: str, format: Any, label: str | None, zero_based: Any) -> Dataset:
-    dataset = read_dataset(path, format, label=label, zero_based=zero_based)
+def _read(path: str, format: Any, label: str | None, drop: Any, zero_based: Any) -> Dataset:
+    dataset = read_dataset(path, format, label=label, drop=drop, zero_based=zero_based, required=True)
     if dataset.y is None:
         raise ValueError(f"{path} has no labels; name their column by --label")
     return dataset
@@ -88,18 +140,13 @@ def _read(path: str, format: Any, label: str | None, zero_based: Any) -> Dataset
 def _head(dataset: Dataset) -> _Head:
     assert dataset.y is not None
     rows, columns = dataset.X.shape
-    classes = np.unique(dataset.y)
-    found = dataset.feature_names, dataset.first_index, dataset.label_name, dataset.notices
-    return _Head((rows, columns), classes, *found)
+    empty = replace(dataset, X=np.zeros((0, 0)), y=None)
+    return _Head((rows, columns), not isinstance(dataset.X, Csr), np.unique(dataset.y), empty)
 
 
 def _rows(dataset: Dataset, n_features: int) -> Any:
     X = dataset.X
-    if isinstance(X, Csr):
-        return X.with_columns(n_features)
-    if X.shape[1] != n_features:
-        raise ValueError(f"a table has {X.shape[1]} columns, and another {n_features}")
-    return X
+    return X.with_columns(n_features) if isinstance(X, Csr) else X
 
 
 def _labels(dataset: Dataset) -> NDArray[Any]:

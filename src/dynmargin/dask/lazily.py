@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import dask
+import distributed
 import numpy as np
 from numpy.typing import NDArray
 
-from ..certificate.ball import Settled
 from ..model.linear_model import labels_of, scores_of
 from ..problem.matrix import for_products
-from .parts import as_rows
+from .cluster import gathered
+from .parts import as_rows, is_distributed, rows_of
 
 Rows = Callable[[Any], NDArray[Any]]  # a function of a block of rows
 
@@ -44,14 +45,14 @@ class Labels:
 
 
 @dataclass(frozen=True)
-class SettledRows:
-    """Which predictions no more training can change."""
+class OfRows:
+    """A function of rows, whatever holds them."""
 
-    known: Settled
+    function: Rows
 
     def __call__(self, X: Any) -> NDArray[Any]:
-        """Judge the rows of a block."""
-        return self.known.of(as_rows(X))
+        """Apply it to the rows of a block."""
+        return self.function(as_rows(X))
 
 
 def lazily(X: Any, function: Rows, dtype: Any, width: int | None = None) -> Any:
@@ -70,6 +71,18 @@ def lazily(X: Any, function: Rows, dtype: Any, width: int | None = None) -> Any:
         parts = [dask.delayed(function)(part) for part in X.to_delayed()]
         return da.concatenate([da.from_delayed(part, shape_of_part, dtype=dtype) for part in parts])
     return function(X)
+
+
+def each_of(client: distributed.Client, X: Any) -> Callable[[Rows], NDArray[Any]]:
+    """Return how a function is applied to all rows at once: where they are, if they are a Dask collection."""
+
+    def each(function: Rows) -> NDArray[Any]:
+        if not is_distributed(X):
+            return function(as_rows(X))
+        parts = [dask.delayed(OfRows(function))(part) for part in rows_of(X)]
+        return np.concatenate(gathered(client, client.compute(parts)))
+
+    return each
 
 
 def feature_names(X: Any) -> NDArray[Any] | None:

@@ -56,11 +56,8 @@ def verify(
     ...     cluster.verify(certificate, da.asarray(X), da.asarray(y)).verdict
     'proven'
     """
-    shards = Cluster(client_of(client), partitions(X, y, sample_weight))
-    try:
+    with Cluster(client_of(client), partitions(X, y, sample_weight)) as shards:
         return verify_shards(certificate, shards, C=C, classes=classes, loss=loss, intercept_scaling=intercept_scaling)
-    finally:
-        shards.release()
 
 
 class ClusterCertificate(Certificate):

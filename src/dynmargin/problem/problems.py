@@ -265,6 +265,14 @@ def require_one_kind(problems: Sequence[Problem]) -> None:
         raise ValueError("the classes of a model need the same loss and the same kind of intercept")
 
 
+def binary(problems: Sequence[Problem]) -> list[BinaryProblem]:
+    """Return problems that are known to be about two sides; a joint one is refused."""
+    found = [problem for problem in problems if isinstance(problem, BinaryProblem)]
+    if len(found) < len(problems):
+        raise ValueError("a joint margin needs rows that fit into memory; train each class against the rest instead")
+    return found
+
+
 def require_two_classes(classes: NDArray[Any]) -> None:
     """Refuse labels that leave nothing to tell apart."""
     if len(classes) < 2:

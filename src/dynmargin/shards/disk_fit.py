@@ -14,12 +14,14 @@ from ..problem.statement import counted
 from ..training.request import Request
 from ..training.result import Result
 from ..training.run import Refinement, Run, complete
+from ..training.settling import Each
 from .descent import LARGEST_POOL, POOL_COPIES, DiskDescent
 from .fit import Data, Runs, ShardedFit, ShardedRun, fit, survey, unchanged
 from .newton import ShardedNewton
 from .problem import ShardedProblem
 from .room import Room, exact_fits, memory_of
 from .rows_on_disk import RowsOnDisk
+from .settling import fit_settled
 
 
 def data_of(rows: RowsOnDisk, sample_weight: Weights | None, room: int) -> Data:
@@ -45,8 +47,13 @@ def fit_on_disk(
     *,
     algorithm: str = "auto",
     around: Callable[[Any], Any] = unchanged,
+    settle: float | None = None,
+    settle_on: Each | None = None,
 ) -> tuple[Data, ShardedFit]:
-    """Train on the problems that `state` makes of the data; what would not fit is refused before it begins."""
+    """Train on the problems that `state` makes of the data; what would not fit is refused before it begins.
+
+    With `settle`, until that share of the rows is settled, or of the rows that `settle_on` applies functions to.
+    """
     folder = rows.folder
     if algorithm not in ("auto", "newton", "dcd"):
         raise ValueError(f"rows on a disk are trained on by 'auto', 'newton' or 'dcd', not by {algorithm!r}")
@@ -57,8 +64,10 @@ def fit_on_disk(
     in_memory = sum(memory_of(size, n_rows) for size, n_rows in zip(sizes, lengths, strict=True))
     pool = 0 if newton else min(room.for_rows, int(POOL_COPIES * LARGEST_POOL * in_memory))
     data = data_of(rows, sample_weight, room.for_rows - pool)
-    runs = NewtonOnDisk() if newton else DescentOnDisk(pool)
-    return data, fit(data, state(data), request, around, runs)
+    runs, problems = NewtonOnDisk() if newton else DescentOnDisk(pool), state(data)
+    if settle is None:
+        return data, fit(data, problems, request, around, runs)
+    return data, fit_settled(data, problems, request, settle, settle_on, around, runs)
 
 
 class RunOnDisk(ShardedRun):

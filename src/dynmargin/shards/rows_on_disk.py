@@ -27,7 +27,9 @@ BYTES_WHILE_SCALED = 36  # of a value: read, written out with its column, scaled
 class Scales(Protocol):
     """What is done to rows before training: ``Scaling``, which stands above."""
 
-    shift: NDArray[np.float64]
+    @property
+    def shift(self) -> NDArray[np.float64]:
+        """What is subtracted from each column."""
 
     def of(self, X: Any) -> Any:
         """Return the scaled rows."""

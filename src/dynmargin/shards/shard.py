@@ -1,6 +1,7 @@
 """One shard: a block of rows, packed, and what it can say about a problem over all rows."""
 
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -200,6 +201,14 @@ class Shard:
         """Return on which side rows are."""
         sides: NDArray[np.int8] = self.of(problem).sides[rows]
         return sides
+
+    def each(self, function: Callable[[Any], NDArray[Any]]) -> NDArray[Any]:
+        """Return what a function says of the rows that take part."""
+        chosen = None if self.sample_weight is None else np.flatnonzero(self.sample_weight).astype(np.int64)
+        if self.kept is not None:  # a list of rows, as it came
+            return function(self.kept if chosen is None else self.kept[chosen])
+        rows = _core.unpack(self.rows) if chosen is None else _core.unpack(self.rows, chosen)
+        return function(Csr(*rows, (len(rows[-1]) - 1, self.n_features)))
 
     def foreign(self, problem: BinaryProblem) -> tuple[int, Any] | None:
         """Return the first row whose label is none of the classes, and the label."""

@@ -226,9 +226,11 @@ class Run:
         self.history.append(check)
         phases.heard()
         if logger.isEnabledFor(20):  # logging.INFO
+            title = self.problem.problem.title
+            which, work = f"{title}: " if title else "", work_text(check.passes, check.updates)
             logger.info(
-                "problem %d: %.2f s, %s, margin %.6g, upper bound %.6g, gap %.3g",
-                *(index, elapsed, work_text(check.passes, check.updates), margin, upper_bound, check.gap),
+                "%s%.2f s, %s, margin %.6g, upper bound %.6g, gap %.3g",
+                *(which, elapsed, work, margin, upper_bound, check.gap),
                 extra={"check": check},
             )
         if self.request.watch is not None and self.request.watch(check, certify):

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..certificate.ball import Settled
 from ..certificate.certificate import percent
@@ -25,6 +26,7 @@ from .result import UNFINISHED, Result, StopReason, limit_text
 # this much less than the last one.
 SHRINKAGE, LEAST_STEP = 0.7, 0.25
 LIMITED = {*UNFINISHED, "max_updates"}  # reasons that end all runs; a class that has stalled does not end the others
+Each = Callable[[Callable[[Any], NDArray[Any]]], NDArray[Any]]  # applies a function of rows to all of them
 SMALLEST_GAP = 1e-14  # what doubles can prove; below, a run ends where rounding ends it
 
 
@@ -103,15 +105,16 @@ def fit_until_settled(
     fit: Callable[[Request, Train], Fit],
     request: Request,
     train: Train,
-    rows: Any,
+    each: Each,
     share: float,
     *,
     others: bool = False,
 ) -> SettledFit:
     """Train until that share of rows is settled, or a limit is met.
 
-    `fit` trains on all problems for a request; it is called for one gap after the other, and continues. Certificates
-    name the share that is reached, unless the rows are `others` than those of the training.
+    `fit` trains on all problems for a request; it is called for one gap after the other, and continues. `each` applies
+    a function to the rows, wherever they are. Certificates name the share that is reached, unless the rows are `others`
+    than those of the training.
     """
     left_at: dict[int, Continuation] = {}
 
@@ -122,7 +125,7 @@ def fit_until_settled(
     while True:
         fitted = fit(replace(request, stop="certificate", epsilon=gap), continued)
         known = Settled(fitted.certificates, fitted.coef, fitted.intercept)
-        found = float(known.of(rows).mean())
+        found = float(each(known.of).mean())
         reasons = {result.stop_reason for result in fitted.results}
         over = bool(reasons & LIMITED) or "certificate" not in reasons
         if found >= share or over or gap <= SMALLEST_GAP:
@@ -131,12 +134,12 @@ def fit_until_settled(
             return SettledFit(
                 [_as_asked(result, request, known_share, reason) for result in fitted.results], share, found
             )
-        gap = max(SMALLEST_GAP, next_gap(known, rows, share, gap, fitted))
+        gap = max(SMALLEST_GAP, next_gap(each(known.ratios), share, gap, fitted))
 
 
-def next_gap(known: Settled, rows: Any, share: float, gap: float, fitted: Fit) -> float:
+def next_gap(ratios: NDArray[np.float64], share: float, gap: float, fitted: Fit) -> float:
     """Return the gap to ask for next: so small that the rows that have to be settled will be, if they stay in place."""
-    ratios = np.sort(known.ratios(rows))
+    ratios = np.sort(ratios)
     needed = ratios[len(ratios) - math.ceil(share * len(ratios))]
     reached = min(gap, max(certificate.gap for certificate in fitted.certificates))
     return float(max(0.0, reached) * min(LEAST_STEP, (SHRINKAGE * needed) ** 2))
