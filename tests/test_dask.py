@@ -2,8 +2,11 @@
 
 import json
 import logging
+import pickle
 import signal
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -22,6 +25,7 @@ pytest.importorskip("distributed", reason="needs dask")
 import dask.array as da  # noqa: E402
 from cluster.data import delayed_parts, together  # noqa: E402
 from cluster.workers import Workers  # noqa: E402
+from distributed import Client  # noqa: E402
 
 from dynmargin.dask import ClusterError, DaskMaxMarginClassifier, verify  # noqa: E402
 from dynmargin.dask import cluster as cluster_module  # noqa: E402
@@ -219,19 +223,67 @@ def test_scaled_features_are_trained_on_like_any_others(client, rows):
 
 def test_what_cannot_be_trained_on_is_refused_in_words(client, rows):
     X, y = rows
+    pd, dd = pytest.importorskip("pandas"), pytest.importorskip("dask.dataframe")
     dX, dy = da.from_array(X, chunks=(500, -1)), da.from_array(y, chunks=500)
+    frame = dd.from_pandas(pd.DataFrame(X, columns=[f"x{j}" for j in range(12)]), npartitions=4)
+    series, labels = dd.from_pandas(pd.Series(y), npartitions=4), list(dy.to_delayed())
     wrong = [
         ((X, y), TypeError, "MaxMarginClassifier"),
         ((dX, dy[:-1]), ValueError, "2000 rows, but y has 1999"),
         ((dX, np.ones(2000)), ValueError, "1 class only"),
         ((da.where(dX > 3, np.nan, dX), dy), ValueError, r"partition \d: row \d+ has the value nan"),
-        ((delayed_parts(2, 10)[0], delayed_parts(3, 10)[1]), ValueError, "2 partitions, but y has 3"),
+        ((delayed_parts(2, 10)[0], delayed_parts(3, 10)[1]), ValueError, "2 partitions, but y has 3; cut both"),
+        ((dX, dX[:, 0]), ValueError, "Unknown label type: continuous"),
+        (([dX[:500].to_delayed()[0, 0], dX[500:1000, :3].to_delayed()[0, 0]], labels[:2]), ValueError, r"\[3, 12\]"),
+        ((frame, y), TypeError, "pass y as a Dask array or series with the same partitions"),
+        ((frame.assign(text="a"), series), ValueError, "column 'text' is .*, not numbers; leave it out, or encode it"),
+        ((frame.assign(x1=frame.x1.astype("Float64").mask(frame.x1 > 3)), series), ValueError, "has the value nan"),
     ]
     for data, kind, message in wrong:
         with pytest.raises(kind, match=message):
             fitted(*data, client)
     with pytest.raises(ValueError, match="finite C"):
         fitted(dX, dy, client, C=np.inf)
+    closed = Client(client.scheduler.address)
+    closed.close()
+    with pytest.raises(ValueError, match="the Dask client is closed"):
+        fitted(dX, dy, closed)
+
+
+def test_any_partitions_are_fine(client, rows):
+    """Uneven, empty, of one class, of unknown lengths; labels of any kind; weights that are cut elsewhere."""
+    X, y = rows
+    order, weight = np.argsort(y, kind="stable"), np.random.default_rng(0).exponential(size=len(y))
+    X, y = X[order], np.array(["no", "yes"])[y[order]]
+    cuts = [0, 1, 1, 700, 700, 2000]
+    parts = [dask.delayed(X[begin:end]) for begin, end in pairwise(cuts)]
+    labels = [dask.delayed(y[begin:end]) for begin, end in pairwise(cuts)]
+    found = fitted(parts, labels, client, [dask.delayed(weight[begin:end]) for begin, end in pairwise(cuts)])
+    assert found.certificate_.verify(X, y, weight)
+    assert set(np.concatenate(dask.compute(*found.predict(parts)))) == {"no", "yes"}
+    dX = da.from_array(X, chunks=((1, 699, 1300), -1))
+    again = fitted(dX, da.from_array(y.astype(object), chunks=900), client, da.from_array(weight, chunks=300))
+    assert again.certificate_.verify(X, y, weight)
+    assert again.score(dX, y) == found.score(parts, labels) == found.score(X, y) > 0.6
+    everything = da.from_array(np.ones(2000, dtype=bool), chunks=((1, 699, 1300),))
+    unknown, theirs = dX[everything], da.from_array(y, chunks=((1, 699, 1300),))[everything]
+    assert fitted(unknown, theirs, client).score(unknown, theirs) > 0.6
+    assert found.score(dX, y, weight) == pytest.approx(found.to_local().score(X, y, weight))
+    copy = pickle.loads(pickle.dumps(found))
+    assert copy.client is None
+    assert copy.certificate_.verify(X, y, weight)
+    with pytest.raises(ValueError, match="row 1 has the value nan"):
+        found.predict(dX * np.nan).compute()
+    with pytest.raises(TypeError, match="rows in memory: pass some of them"):
+        found.report(dX, y, "never.html")
+
+
+def test_two_fits_at_once_do_not_disturb_each_other(client, rows):
+    data = delayed_parts(3, 300)
+    expected = fitted(*data, client)
+    with ThreadPoolExecutor(2) as pool:
+        both = list(pool.map(lambda _: fitted(*data, client), range(2)))
+    assert all(same(one.certificate_, expected.certificate_) for one in both)
 
 
 def test_the_command_trains_over_files(workers, client, rows, tmp_path, capsys):

@@ -404,7 +404,6 @@ def test_a_limit_that_is_too_small_is_refused_in_bytes_before_anything_is_read(e
         ({"C": np.inf}, "only the squared hinge with a finite C"),
         ({"loss": "hinge"}, "only the squared hinge with a finite C"),
         ({"algorithm": "pdm"}, "'auto', 'newton' or 'dcd', not by 'pdm'"),
-        ({"stop": "predictions"}, "until the certificate is proven"),
     ],
 )
 def test_what_cannot_be_trained_over_blocks_is_refused_in_words(parameters, message, narrow):
@@ -503,6 +502,20 @@ def test_commands_over_blocks_agree_with_those_in_memory(narrow, tmp_path, monke
     assert "other problem" in capfd.readouterr().out
 
 
+def test_cross_validation_over_blocks_agrees_with_that_in_memory(narrow, tmp_path, monkeypatch, capfd):
+    monkeypatch.setattr("dynmargin.data.limits.resident_memory", lambda: 0)
+    monkeypatch.chdir(tmp_path)
+    limit = ["--memory", str(on_disk("narrow").memory_limit)]
+    (tmp_path / "weights").write_text("\n".join(str(i % 3) for i in range(600)))
+    for options in ([], ["--weights", "weights", "--scale", "maxabs"]):
+        said = []
+        for where in ([], limit):
+            assert main(["train", "narrow", "-v", "3", "--epsilon", "1e-6", "-q", "--json", *options, *where]) == 0
+            said.append(json.loads(capfd.readouterr().out))
+        assert said[0] == said[1]
+    assert main(["train", "narrow", "-v", "3", "--max-time", "1e-9", "-q", "--algorithm", "dcd", *limit]) in (0, 1)
+
+
 @pytest.mark.parametrize("algorithm", ["newton", "dcd"])
 def test_training_over_blocks_ends_when_predictions_are_settled(algorithm, narrow, tmp_path, monkeypatch, capfd):
     monkeypatch.setattr("dynmargin.data.limits.resident_memory", lambda: 0)
@@ -563,7 +576,8 @@ def test_features_are_scaled_over_blocks_as_in_memory(kind, dense, tmp_path, sma
         ),
         (["train", "narrow", "--memory", "lots"], "'lots' is no amount of memory"),
         (["train", "narrow", "--memory", "10kB"], "a memory limit of 10 kB is not enough"),
-        (["train", "narrow", "--memory", "60kB", "-v", "3"], "--validate needs rows that fit into memory"),
+        (["train", "narrow", "--memory", "60kB", "-C"], "-C needs rows that fit into memory; these stay on the disk"),
+        (["train", "narrow", "--memory", "60kB", "--drop", "a"], "leave columns out when the folder is written"),
     ],
 )
 def test_the_command_line_refuses_in_words(words, message, narrow, tmp_path, monkeypatch, capfd):

@@ -314,7 +314,7 @@ def test_rows_that_change_while_they_are_trained_on_are_noticed(overlapping):
     changing = Changing(shards.shards)
     changed = verify_shards(certificate, changing)
     assert changed.verdict == "not proven"
-    assert "partition 2 is not what it was" in str(changed)
+    assert "partition 1 is not what it was" in str(changed)
 
 
 def test_weights_that_are_all_zero_prove_nothing(overlapping):

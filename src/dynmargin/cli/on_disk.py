@@ -29,6 +29,8 @@ def rows_on_disk(arguments: argparse.Namespace, *, scaled: bool = False) -> "Row
         if asked is not None:
             raise ValueError(CONVERT_FIRST.format(data=arguments.data))
         return None
+    if getattr(arguments, "drop", None):
+        raise ValueError("--drop is for tables; leave columns out when the folder is written: data convert --drop")
     available = _core.available_memory()
     limit = int(available / 2) if asked is None else bytes_of(asked) - (own := resident_memory())
     if limit <= 0:

@@ -463,16 +463,21 @@ class Training:
             right += int((labels_of(scores, fold.classes) == y[outside]).sum())
             code = code if fitted.achieved else NOT_PROVEN
         enter(None)
+        return self.conclude_validation(right, code)
+
+    def conclude_validation(self, right: int, code: int) -> int:
+        """Print how many rows were predicted right while they were held out."""
+        asked, n_rows = self.arguments, self.shape[0]
         if asked.json:
             folds_right = {
                 "folds": asked.validate,
                 "right": right,
-                "accuracy": right / len(y),
+                "accuracy": right / n_rows,
                 "achieved": code == DONE,
             }
-            documents.show("train", data=asked.data, rows=len(y), classes=self.classes, C=asked.C, **folds_right)
+            documents.show("train", data=asked.data, rows=n_rows, classes=self.classes, C=asked.C, **folds_right)
         else:
-            print(f"Cross Validation Accuracy = {right / len(y):.4%}")
+            print(f"Cross Validation Accuracy = {right / n_rows:.4%}")
         return code
 
 
@@ -487,9 +492,9 @@ class TrainingOnDisk(Training):
         from ..training.request import Request
 
         refused = {
-            "--validate": arguments.validate,
-            "--search-C": arguments.search_C,
+            "-C": arguments.search_C,
             "--multi-class joint": arguments.multi_class == "joint",
+            "-v with --checkpoint": arguments.validate and arguments.checkpoint,
         }
         for option, given in refused.items():
             if given:
@@ -533,15 +538,46 @@ class TrainingOnDisk(Training):
         self.data_on_disk = rows.scaled_by(scaling)
         return scaling
 
-    def fitted(self, problems: "list[Problem]") -> "Fit":
-        """Train on the problems."""
+    def validate(self) -> int:
+        """Train on all folds but one and predict that one, for each in turn; print the accuracy."""
+        import numpy as np
+
+        from ..model.linear_model import labels_of, scores_of
+        from ..training.folds import Fold, stratified_folds
+
+        rows, asked, request = self.data_on_disk, self.arguments, self.request
+        options.require_folds(asked.validate, len(rows))
+        y = rows.labels()
+        places = stratified_folds(y, self.classes, asked.validate, request.seed)
+        right, code = 0, DONE
+        for i in range(asked.validate):
+            fold, later = Fold.of(i, places != i, y, self.weights), asked.validate - i
+            if request.max_time is not None:  # the time left is shared evenly among the folds left
+                now = time.perf_counter()
+                share = (request.started + request.max_time - now) / later
+                self.request = replace(request, started=now, max_time=max(0.0, share))
+            problems = self.problems(fold.classes)
+            with self.live(problems):
+                fitted = self.fitted(problems, fold.weight)
+            if any(result.stop_reason == "interrupted" for result in fitted.results):
+                raise KeyboardInterrupt  # half a cross-validation is worth nothing
+            if fitted.shortfall:
+                notice(f"fold {i + 1}: {fitted.shortfall}")
+            coef, intercept, classes = fitted.coef, fitted.intercept, fold.classes
+            found = rows.each(lambda X: labels_of(scores_of(X, coef, intercept), classes))  # noqa: B023  # used at once
+            right += int(np.count_nonzero((found == y) & (places == i)))
+            code = code if fitted.achieved else NOT_PROVEN
+        return self.conclude_validation(right, code)
+
+    def fitted(self, problems: "list[Problem]", weights: "NDArray[np.float64] | None" = None) -> "Fit":
+        """Train on the problems; a fold has weights of its own."""
         from ..problem.problems import binary
         from ..shards.disk_fit import fit_on_disk
         from ..shards.fit import unchanged
 
         _, found = fit_on_disk(
             self.data_on_disk,
-            self.weights,
+            self.weights if weights is None else weights,
             lambda _: binary(problems),
             self.request,
             algorithm=self.algorithm.name,

@@ -5,9 +5,11 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any, Self
 
+import dask
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from .._core import MOST_HESSIAN_COLUMNS
@@ -19,9 +21,10 @@ from ..problem.problems import BinaryProblem, Weights, binary
 from ..shards.cost import alone_is_faster
 from ..shards.fit import Data, ShardedFit, fit, support_of, survey, unchanged
 from ..shards.settling import fit_settled
-from .cluster import Cluster, client_of
-from .lazily import Labels, OfRows, Scores, each_of, feature_names, lazily
-from .parts import partitions
+from ..shards.sums import tree_sum
+from .cluster import Cluster, client_of, gathered
+from .lazily import Labels, OfRows, RightOnes, Scores, each_of, feature_names, lazily
+from .parts import is_distributed, partitions
 from .verification import ClusterCertificate
 
 # What both kinds of classifier have after a fit.
@@ -120,6 +123,8 @@ class DaskMaxMarginClassifier(StopBySettledRows, Proven, Chosen, Cost, Intercept
                 self.feature_names_in_ = names
             elif hasattr(self, "feature_names_in_"):
                 del self.feature_names_in_
+            if data.classes.dtype.kind == "f":  # three of each are as good as all labels
+                check_classification_targets(np.repeat(data.classes, 3))
             problems = self._binary_problems(data)
             others = None if settle_on is None else each_of(client, settle_on)
 
@@ -227,6 +232,52 @@ class DaskMaxMarginClassifier(StopBySettledRows, Proven, Chosen, Cost, Intercept
         """
         self._require_same_names(X)
         return lazily(X, Labels(self._scores, self.classes_), self.classes_.dtype)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy, computed where the rows are.
+
+        Parameters
+        ----------
+        X : Dask array or data frame, list of delayed parts, array or sparse matrix
+            The rows.
+        y : Dask array or series, list of delayed parts, or array
+            Their labels, cut into partitions as the rows are.
+        sample_weight : the same, optional
+            How much each row counts.
+
+        Returns
+        -------
+        float
+            The share of rows whose label is predicted.
+        """
+        if not is_distributed(X):
+            return float(super().score(X, y, sample_weight))
+        self._require_same_names(X)
+        client, right = client_of(self.client), dask.delayed(RightOnes(Labels(self._scores, self.classes_)))
+        sums = gathered(client, client.compute([right(*part) for part in partitions(X, y, sample_weight)]))
+        of_right, of_all = tree_sum(sums)
+        return float(of_right / of_all)
+
+    def report(self, X: Any, y: Any, path: Any, **options: Any) -> None:
+        """Write a page about the fitted model; see ``MaxMarginClassifier.report``.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features), or None
+            Rows in memory: a part of a Dask collection has to be computed first.
+        y : array of shape (n_samples,), or None
+            Their labels.
+        path : path
+            The HTML file to write.
+        **options
+            ``sample_weight`` and ``feature_names``.
+        """
+        if is_distributed(X) or is_distributed(y):
+            raise TypeError(
+                "a report shows rows in memory: pass some of them, as in report(dX[:10_000].compute(), "
+                "dy[:10_000].compute(), path), or None, None for a page about the model alone"
+            )
+        super().report(X, y, path, **options)
 
     def settled(self, X: Any) -> Any:
         """Say which predictions no more training can change, lazily for Dask collections.

@@ -45,6 +45,8 @@ class ClusterError(RuntimeError):
 def client_of(client: Any) -> distributed.Client:
     """Return the client that is given, or the current one."""
     if client is not None:
+        if client.status in ("closing", "closed"):
+            raise ValueError("the Dask client is closed; pass client= one that is connected, or None for the current")
         return client
     try:
         return distributed.get_client()

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..model.linear_model import labels_of, scores_of
 from ..problem.matrix import for_products
 from .cluster import gathered
-from .parts import as_rows, is_distributed, rows_of
+from .parts import as_rows, is_distributed, require_finite, rows_of
 
 Rows = Callable[[Any], NDArray[Any]]  # a function of a block of rows
 
@@ -29,7 +29,11 @@ class Scores:
         rows = as_rows(X)
         if rows.shape[1] != self.coef.shape[1]:
             raise ValueError(f"X has {rows.shape[1]} features, but the classifier was fitted with {self.coef.shape[1]}")
-        return scores_of(for_products(rows.tocsr()) if hasattr(rows, "tocsr") else rows, self.coef, self.intercept)
+        rows = for_products(rows.tocsr()) if hasattr(rows, "tocsr") else rows
+        scores = scores_of(rows, self.coef, self.intercept)
+        if not np.isfinite(scores).all():
+            require_finite(rows)
+        return scores
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,21 @@ class Labels:
     def __call__(self, X: Any) -> NDArray[Any]:
         """Predict the rows of a block."""
         return labels_of(self.scores(X), self.classes)
+
+
+@dataclass(frozen=True)
+class RightOnes:
+    """What the rows weigh whose predictions are right, and what all rows weigh."""
+
+    predict: Labels
+
+    def __call__(self, X: Any, y: Any, sample_weight: Any) -> NDArray[np.float64]:
+        """Add up the rows of a block."""
+        found, labels = self.predict(X), np.asarray(y).ravel()
+        if len(found) != len(labels):
+            raise ValueError(f"there are {len(found)} rows and {len(labels)} labels")
+        weights = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, np.float64).ravel()
+        return np.array([weights[found == labels].sum(), weights.sum()])
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,7 @@ def rows_of(X: Any) -> list[Any]:
             X = X.rechunk({1: -1})
         return list(X.to_delayed().ravel())
     if hasattr(X, "to_delayed"):
+        _require_numbers(X)
         return list(X.to_delayed())
     raise TypeError(
         f"X is a {type(X).__name__}; it must be a Dask array, a Dask data frame or a list of delayed parts. For data "
@@ -75,10 +76,23 @@ def column_of(values: Any, n_parts: int, lengths: Any, name: str) -> list[Any]:
             raise ValueError(f"X has {sum(lengths)} rows, but {name} has the shape {array.shape}")
         parts = np.split(array, np.cumsum(lengths)[:-1])
     else:
-        raise TypeError(f"{name} is a {type(values).__name__}; it must be cut into partitions as X is")
+        raise TypeError(
+            f"{name} is a {type(values).__name__}, and the partitions of X have unknown lengths; pass {name} as a Dask "
+            "array or series with the same partitions as X"
+        )
     if len(parts) != n_parts:
-        raise ValueError(f"X has {n_parts} partitions, but {name} has {len(parts)}")
+        raise ValueError(f"X has {n_parts} partitions, but {name} has {len(parts)}; cut both at the same rows")
     return parts
+
+
+def _require_numbers(frame: Any) -> None:
+    """Refuse columns of a data frame that are known to be no numbers; what is in objects is seen later."""
+    kinds = dict(getattr(frame, "dtypes", {}))
+    if text := [name for name, kind in kinds.items() if str(kind) != "object" and kind.kind not in "fiub"]:
+        raise ValueError(
+            f"column {text[0]!r} is {kinds[text[0]]}, not numbers; leave it out, or encode it first, as by "
+            "dask.dataframe.get_dummies"
+        )
 
 
 def _require_parts(parts: Iterable[Any], name: str) -> list[Any]:
@@ -105,7 +119,7 @@ def as_shard(number: int, X: Any, y: Any, sample_weight: Any) -> Shard:
         except ValueError:  # it has met a row of infinite length
             require_finite(rows)
             raise
-    except ValueError as error:
+    except (ValueError, TypeError) as error:
         raise ValueError(f"partition {number}: {error}") from error
 
 
@@ -123,7 +137,8 @@ def require_finite(rows: Any) -> None:
 def as_rows(X: Any) -> Any:
     """Return the rows of a partition as an array or a CSR matrix."""
     if hasattr(X, "to_numpy"):
-        X = X.to_numpy()
+        values = X.to_numpy()
+        X = X.to_numpy(dtype=np.float64, na_value=np.nan) if values.dtype.kind == "O" else values
     if hasattr(X, "tocsr"):
         require_sound(X)
         return X

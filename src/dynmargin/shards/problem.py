@@ -139,7 +139,7 @@ class ShardedProblem:
             # A shard that was lost is read again; a file may have changed since, and its digest is published.
             changed = [i for i, (now, then) in enumerate(zip(found.rows, self._found[1], strict=True)) if now != then]
             if changed:
-                raise ValueError(f"partition {changed[0] + 1} is not what it was when training began: its rows changed")
+                raise ValueError(f"partition {changed[0]} is not what it was when training began: its rows changed")
             return _core.prove_sums(stated, w, b, *found.for_core(), 1 if confirming else 3)
 
         if confirming:

@@ -137,6 +137,11 @@ class RowsOnDisk:
         X = Csr(*_core.unpack(rows), (rows.n_rows, self.shape[1]))
         return X if self.scaling is None else self.scaling.of(X)
 
+    def labels(self) -> NDArray[Any]:
+        """Return the labels of all rows."""
+        found = [y for _, y in (self.folder.read(i) for i in range(len(self.folder.blocks))) if y is not None]
+        return np.concatenate(found) if found else self.classes[:0]
+
     def each(self, function: Callable[[Any], NDArray[Any]]) -> NDArray[Any]:
         """Return what a function says of the rows of every block, one after the other."""
         return np.concatenate([function(X) for X, _ in self.blocks()])
@@ -145,8 +150,11 @@ class RowsOnDisk:
         """Return what a function of rows adds up to over all blocks."""
         return sum_in_turn(function(X, *arguments) for X, _ in self.blocks())
 
-    def shards(self, sample_weight: Weights | None = None, room: int = 0) -> OnDisk:
-        """Return the blocks as shards, of which as many stay in memory as there is room for."""
+    def shards(self, sample_weight: Weights | None = None, room: int = 0, *, anew: bool = False) -> OnDisk:
+        """Return the blocks as shards, of which as many stay in memory as there is room for.
+
+        `anew` packs rows again when they are read: the digests of rows that a block holds are not believed then.
+        """
         folder, offsets = self.folder, np.append(0, np.cumsum(self.folder.lengths))
         if folder.labels is None:
             raise ValueError(f"the data in {folder.path} have no labels")
@@ -156,7 +164,7 @@ class RowsOnDisk:
         def read(i: int) -> Shard:
             packed, y = folder.read(i)
             assert y is not None
-            if self.scaling is not None:
+            if anew or self.scaling is not None:
                 packed = _core.pack(as_matrix(self._scaled(packed)))
             weight = None if sample_weight is None else np.array(sample_weight[offsets[i] : offsets[i + 1]])
             return Shard.of_rows(packed, y, weight)
@@ -169,7 +177,7 @@ class RowsOnDisk:
         if certificate.problem.joint:
             raise ValueError("a joint certificate needs rows that fit into memory; these stay on the disk")
         weight = None if sample_weight is None else np.broadcast_to(np.asarray(sample_weight, np.float64), len(self))
-        return verify_shards(certificate, self.shards(weight), **expected)
+        return verify_shards(certificate, self.shards(weight, anew=True), **expected)
 
 
 def open_data(path: str | os.PathLike[str], *, memory_limit: int | str | None = None) -> RowsOnDisk:
