@@ -295,7 +295,7 @@ def test_the_command_trains_over_files(workers, client, rows, tmp_path, capsys):
     write_dataset(Dataset(X, y), str(everything))
     address = workers.scheduler.scheduler_address
     assert main(["train", str(tmp_path / "part-*.svm"), str(model), "--scheduler", address, "-w1", "2"]) == 0
-    assert "rounds over 4 shards" in capsys.readouterr().out
+    assert "rounds over 4 partitions" in capsys.readouterr().out
     assert main(["verify", str(model), str(everything)]) == 0
     assert load(model).certificates[0].problem.C_positive == 2
     assert main(["train", str(tmp_path / "none-*"), str(model), "--scheduler", address]) == 3

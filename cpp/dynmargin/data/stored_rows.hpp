@@ -9,7 +9,7 @@
 // Bytes may come from anywhere. Whatever could be read or written outside of memory is checked, no column may occur
 // twice, and the lengths of rows, which bounds on rounding errors rest on, are computed anew: whatever is proven is
 // true of these rows. The checksum tells changed files from others. It is no defence against somebody who means harm,
-// and the digests of rows are believed: such a file could pass for other data.
+// and the digests of rows are believed here; whoever verifies packs the rows again.
 #pragma once
 
 #include <array>

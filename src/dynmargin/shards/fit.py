@@ -135,8 +135,8 @@ class Runs:
         result = complete(run)
         self.sides[problem.index] = run.sides
         how = "exact" if run.trainer.exact else "by conjugate gradients"
-        shards = counted(len(problem.lengths), "shard")
-        return replace(result, algorithm=f"newton: {how}, {run.trainer.full_passes} rounds over {shards}")
+        parts = counted(len(problem.lengths), "partition")
+        return replace(result, algorithm=f"newton: {how}, {run.trainer.full_passes} rounds over {parts}")
 
 
 def fit(
@@ -151,7 +151,10 @@ def fit(
     `around` makes the training on a problem a task that is watched, or continues from a checkpoint; `runs` trains.
     """
     if problems[0].hard_margin or problems[0].loss != "squared_hinge":
-        raise ValueError("over shards only the squared hinge with a finite C can be trained")
+        raise ValueError(
+            "rows on a cluster or a disk are trained on with the squared hinge and a finite C only; for the hinge or a "
+            "hard margin train on rows in memory"
+        )
     runs, checkpoint = runs or Runs(), request.checkpoint
     train, results = around(runs.train), []
     try:

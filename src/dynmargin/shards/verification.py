@@ -23,7 +23,7 @@ def verify_shards(
     """Recompute each bound from its witness and the data; the parameters are those of ``Certificate.verify``."""
     problem = certificate.problem
     if not isinstance(problem, BinaryProblem):
-        raise TypeError("a joint certificate cannot be verified over shards; gather the rows and use its own verify")
+        raise TypeError("a joint certificate is verified on rows in memory: certificate.verify(X, y)")
     if (refused := certificate.refusal(C, classes, loss, intercept_scaling)) is not None:
         return refused
     parts: list[Survey] = shards.map(Shard.survey)
