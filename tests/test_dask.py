@@ -242,8 +242,6 @@ def test_what_cannot_be_trained_on_is_refused_in_words(client, rows):
     for data, kind, message in wrong:
         with pytest.raises(kind, match=message):
             fitted(*data, client)
-    with pytest.raises(ValueError, match="finite C"):
-        fitted(dX, dy, client, C=np.inf)
     closed = Client(client.scheduler.address)
     closed.close()
     with pytest.raises(ValueError, match="the Dask client is closed"):
@@ -276,6 +274,24 @@ def test_any_partitions_are_fine(client, rows):
         found.predict(dX * np.nan).compute()
     with pytest.raises(TypeError, match="rows in memory: pass some of them"):
         found.report(dX, y, "never.html")
+
+
+def test_the_hinge_and_the_hard_margin(workers, client, rows, tmp_path, capfd):
+    X, y = rows
+    dX, dy = da.from_array(X, chunks=(500, -1)), da.from_array(y, chunks=500)
+    hinge = fitted(dX, dy, client, loss="hinge")
+    assert hinge.certificate_.achieved
+    assert "of the rows in one place" in hinge.algorithm_
+    assert hinge.certificate_.verify(X, y, loss="hinge")
+    assert hinge.certificate_.verify(dX, dy)
+    away = X + 0.3 * np.where(X[:, :1] > 0, 1, -1) * (np.arange(12) == 0)
+    hard = fitted(da.from_array(away, chunks=(500, -1)), dX[:, 0] > 0, client, C=np.inf)
+    assert hard.certificate_.achieved
+    assert hard.certificate_.verify(away, X[:, 0] > 0)
+    write_dataset(Dataset(X, y), str(tmp_path / "all.svm"))
+    where = ["--scheduler", workers.scheduler.scheduler_address]
+    assert main(["train", str(tmp_path / "all.svm"), str(tmp_path / "m.npz"), "--loss", "hinge", *where]) == 0
+    assert main(["verify", str(tmp_path / "m.npz"), str(tmp_path / "all.svm"), "--loss", "hinge"]) == 0
 
 
 def test_two_fits_at_once_do_not_disturb_each_other(client, rows):

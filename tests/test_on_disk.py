@@ -401,8 +401,8 @@ def test_a_limit_that_is_too_small_is_refused_in_bytes_before_anything_is_read(e
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"C": np.inf}, "with the squared hinge and a finite C only"),
-        ({"loss": "hinge"}, "with the squared hinge and a finite C only"),
+        ({"C": np.inf}, "the hinge and the hard margin need rows that fit"),
+        ({"loss": "hinge"}, "the hinge and the hard margin need rows that fit"),
         ({"algorithm": "pdm"}, "'auto', 'newton' or 'dcd', not by 'pdm'"),
     ],
 )

@@ -4,6 +4,7 @@ import pickle
 import random
 from fractions import Fraction
 from itertools import pairwise
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -12,8 +13,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_digits
 
-from dynmargin import MaxMarginClassifier, NewtonClassifier, _core
+from dynmargin import DCDClassifier, MaxMarginClassifier, NewtonClassifier, _core
 from dynmargin.problem.problems import state_problems
+from dynmargin.shards import shipping
 from dynmargin.shards.cost import alone_is_faster, bytes_per_round
 from dynmargin.shards.executor import InProcess
 from dynmargin.shards.fit import fit, survey
@@ -400,3 +402,87 @@ def test_bytes_per_round_are_those_of_the_message():
         sums = Shard(X, y).point(problem, Path(np.zeros(31)), hessian)
         numbers = sums.pull.size + 3 + (sums.hessian.size if hessian else 0)
         assert bytes_per_round(30, hessian=hessian) == 8 * (numbers + 1)
+
+
+# The hinge and the hard margin.
+
+
+@given(st.integers(0, 2**31), st.integers(1, 5), st.sampled_from([0.0, 1.0]), st.booleans(), st.booleans())
+@settings(max_examples=25)
+def test_rows_that_decide_prove_the_hinge_and_the_hard_margin_of_all(seed, n_shards, rho, hard, weighted):
+    chance = np.random.default_rng(seed)
+    X = chance.normal(size=(chance.integers(6, 80), 3))
+    y = np.where(X[:, 0] + 0.5 * (0 if hard else 1) * chance.normal(size=len(X)) > 0, 1, -1)
+    assume(len(set(y)) == 2)
+    weight = chance.exponential(size=len(y)) * (chance.random(len(y)) < 0.9) if weighted and not hard else None
+    assume(weight is None or all(weight[y == label].any() for label in (-1, 1)))
+    shards = cut(sp.csr_matrix(X), y, n_shards, weight)
+    data, C = survey(shards), np.inf if hard else 1.0
+    problems = state_problems(data.classes, C, np.ones(2), rho=rho, loss="squared_hinge" if hard else "hinge")
+    with mock.patch.object(shipping, "FEWEST_ROWS", 4), mock.patch.object(shipping, "ROWS_PER_FEATURE", 1):
+        found = fit(data, problems, Request(epsilon=1e-3))
+    (certificate,) = found.certificates
+    assert certificate.verify(X, y, weight)
+    assert verify_shards(certificate, shards)
+    best = DCDClassifier(1e-6, C=C, loss=problems[0].loss, fit_intercept=rho > 0).fit(X, y, sample_weight=weight)
+    assert certificate.margin <= best.certificate_.upper_bound
+    assert certificate.upper_bound >= best.certificate_.margin
+    assert certificate.achieved
+    assert len(found.sides[0]) == len(certificate.counts.data)
+    assert found.results[0].algorithm.startswith("dcd: ")
+
+
+def test_few_rows_are_sent_for_a_hard_margin(overlapping):
+    X, _ = overlapping
+    y = np.where(X[:, 0] + X[:, 1] > 0, 1, -1)
+    X = X + 0.2 * y[:, None] * (np.arange(X.shape[1]) < 2)  # room between the classes
+    data = survey(cut(X, y, 4))
+    problems = state_problems(data.classes, np.inf, np.ones(2), rho=1.0)
+    with mock.patch.object(shipping, "FEWEST_ROWS", 100), mock.patch.object(shipping, "ROWS_PER_FEATURE", 1):
+        found = fit(data, problems, Request(epsilon=0.01))
+        assert found.certificates[0].verify(X, y)
+        assert found.achieved
+        share = float(found.results[0].algorithm.removeprefix("dcd: ").partition("%")[0])
+        assert share < 40
+        states, kept = [], []
+
+        class Keeper:
+            def begin(self, run):
+                run.trainer.restore(states.pop()) if states else None
+
+            def keep(self, run):
+                kept.append(run.trainer.snapshot())
+
+            def take(self, run, result=None): ...
+
+        fit(data, problems, Request(epsilon=0.01, snapshots=Keeper()))
+        states.append(kept[0])
+        again = fit(data, problems, Request(epsilon=0.01, snapshots=Keeper()))
+    ours, theirs = again.certificates[0], found.certificates[0]
+    assert ours.witness_digest == theirs.witness_digest
+    assert again.passes == found.passes
+
+
+def test_ctrl_c_before_any_row_is_here_leaves_a_certificate_that_claims_nothing(overlapping):
+    X, y = overlapping
+
+    class Pressed(InProcess):
+        def map_each(self, function, *arguments):
+            if function is shipping._sample:
+                raise KeyboardInterrupt
+            return super().map_each(function, *arguments)
+
+    data = survey(cut(X, y, 2, executor=Pressed))
+    found = fit(data, state_problems(data.classes, 1.0, np.ones(2), rho=1.0, loss="hinge"), Request(epsilon=0.01))
+    assert found.results[0].stop_reason == "interrupted"
+    assert not found.achieved
+    assert not found.coef.any()
+
+
+def test_classes_that_are_not_separable_end_with_a_statement(overlapping):
+    X, y = overlapping
+    data = survey(cut(X, y, 3))
+    found = fit(data, state_problems(data.classes, np.inf, np.ones(2), rho=1.0), Request(epsilon=0.01))
+    assert found.results[0].stop_reason == "inseparable"
+    assert found.certificates[0].verify(X, y)
+    assert "separable" in found.shortfall

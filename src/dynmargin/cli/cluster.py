@@ -2,6 +2,7 @@
 
 import argparse
 import glob
+import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -48,6 +49,8 @@ def require_possible(arguments: argparse.Namespace) -> None:
             raise ValueError(f"{name} is for one machine; leave --workers and --scheduler out")
     if arguments.algorithm not in ABLE:
         raise ValueError(f"a cluster trains by Newton's method, not by {arguments.algorithm}; leave --algorithm out")
+    if arguments.algorithm == "newton" and math.isinf(arguments.C):
+        raise ValueError("Newton's method needs a finite -c; leave --algorithm out")
     if arguments.data == "-":
         raise ValueError("a cluster reads files, each on a worker; standard input is for one machine")
 

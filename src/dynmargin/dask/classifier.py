@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._core import MOST_HESSIAN_COLUMNS
 from ..classifiers.base import MarginClassifier, Proven, validated, warn_caller
 from ..classifiers.front_door import Chosen, MaxMarginClassifier
-from ..classifiers.parameters import Cost, Intercept, StopBySettledRows, parameter
+from ..classifiers.parameters import Cost, Intercept, Losses, StopBySettledRows, parameter
 from ..classifiers.watch import Watch, visible_checks
 from ..problem.problems import BinaryProblem, Weights, binary
 from ..shards.cost import alone_is_faster
@@ -34,7 +34,7 @@ LOCAL = (
 )
 
 
-class DaskMaxMarginClassifier(StopBySettledRows, Proven, Chosen, Cost, Intercept, MarginClassifier):
+class DaskMaxMarginClassifier(StopBySettledRows, Proven, Chosen, Cost, Losses, Intercept, MarginClassifier):
     """Maximum-margin linear classifier over a Dask cluster, with a certificate.
 
     The rows stay where they are: every worker packs its partitions and returns sums. The result is the same bit for bit
@@ -42,8 +42,8 @@ class DaskMaxMarginClassifier(StopBySettledRows, Proven, Chosen, Cost, Intercept
     certificate is proven from what every partition holds, and is the one that ``certificate_.verify`` confirms on all
     rows together, on the cluster or on one machine.
 
-    The loss is the squared hinge, and ``C`` must be finite. With more than two classes each is trained against the
-    rest.
+    With more than two classes each is trained against the rest. For the hinge and the hard margin the rows that decide
+    are sent to this process and trained on here; ``algorithm_`` says how many they were.
 
     Parameters
     ----------

@@ -65,6 +65,11 @@ def fit_on_disk(
     pool = 0 if newton else min(room.for_rows, int(POOL_COPIES * LARGEST_POOL * in_memory))
     data = data_of(rows, sample_weight, room.for_rows - pool)
     runs, problems = NewtonOnDisk() if newton else DescentOnDisk(pool), state(data)
+    if problems[0].hard_margin or problems[0].loss != "squared_hinge":
+        raise ValueError(
+            "rows on a disk are trained on with the squared hinge and a finite C only; the hinge and the hard margin "
+            "need rows that fit into memory"
+        )
     if settle is None:
         return data, fit(data, problems, request, around, runs)
     return data, fit_settled(data, problems, request, settle, settle_on, around, runs)

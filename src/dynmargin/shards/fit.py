@@ -24,9 +24,11 @@ from .path import Vector
 from .point import Point, zeros
 from .problem import ShardedProblem
 from .shard import Shard, Survey
+from .shipping import Shipping, ShippingRun
 
 if TYPE_CHECKING:
     from ..problem.packed import PackedProblem
+    from ..training.trainer import Trainer
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,9 @@ class Runs:
         self.sides: dict[int, NDArray[np.int8]] = {}
 
     def train(self, problem: ShardedProblem, request: Request) -> Result:
-        """Train on one problem."""
+        """Train on one problem: by Newton's method, where slacks are squared, else on the rows that decide."""
+        if problem.hard_margin or problem.problem.loss != "squared_hinge":
+            return self._train_here(problem, request)
         run = ShardedRun(
             cast("PackedProblem", problem), ShardedNewton(problem, request.seed), request, Refinement.none()
         )
@@ -137,6 +141,15 @@ class Runs:
         how = "exact" if run.trainer.exact else "by conjugate gradients"
         parts = counted(len(problem.lengths), "partition")
         return replace(result, algorithm=f"newton: {how}, {run.trainer.full_passes} rounds over {parts}")
+
+    def _train_here(self, problem: ShardedProblem, request: Request) -> Result:
+        trainer = Shipping(problem, request)
+        run = ShippingRun(cast("PackedProblem", problem), cast("Trainer", trainer), request, Refinement.none())
+        result = complete(run)
+        self.sides[problem.index] = trainer.counted[2]
+        share, parts = trainer.shipped / problem.n_rows, counted(len(problem.lengths), "partition")
+        how = f"{share:.2%} of the rows in one place, {trainer.full_passes} rounds over {parts}"
+        return replace(result, algorithm=f"dcd: {how}")
 
 
 def fit(
@@ -150,11 +163,6 @@ def fit(
 
     `around` makes the training on a problem a task that is watched, or continues from a checkpoint; `runs` trains.
     """
-    if problems[0].hard_margin or problems[0].loss != "squared_hinge":
-        raise ValueError(
-            "rows on a cluster or a disk are trained on with the squared hinge and a finite C only; for the hinge or a "
-            "hard margin train on rows in memory"
-        )
     runs, checkpoint = runs or Runs(), request.checkpoint
     train, results = around(runs.train), []
     try:
