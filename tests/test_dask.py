@@ -29,6 +29,7 @@ from distributed import Client  # noqa: E402
 
 from dynmargin.dask import ClusterError, DaskMaxMarginClassifier, verify  # noqa: E402
 from dynmargin.dask import cluster as cluster_module  # noqa: E402
+from dynmargin.dask.local import IgnoreCtrlC  # noqa: E402
 
 N_WORKERS = 3
 
@@ -196,6 +197,17 @@ def test_limits_and_ctrl_c_leave_a_model_and_its_certificate(client, rows):
     assert cut.certificate_.verify(X, y)
     ended = DaskMaxMarginClassifier(1e-12, client=client).set_callbacks(CheckCallback(lambda check: True)).fit(dX, dy)
     assert ended.stop_reason_ == "callback"
+
+
+def test_ctrl_c_is_for_the_process_that_leads(workers, client):
+    """A terminal sends it to all processes of a command, workers included."""
+    client.register_plugin(IgnoreCtrlC(), name="ctrl-c")
+    for process in workers.processes:
+        process.send_signal(signal.SIGINT)
+    found = fitted(*delayed_parts(3, 100), client)
+    client.unregister_worker_plugin("ctrl-c")
+    assert found.certificate_.achieved
+    assert all(process.poll() is None for process in workers.processes)
 
 
 def test_a_fit_continues_from_its_checkpoint(client, rows, tmp_path):

@@ -67,25 +67,27 @@ def files_of(pattern: str) -> list[str]:
 def connected(arguments: argparse.Namespace) -> Iterator[Any]:
     """Connect to the cluster that is named, or start one of processes with one thread each."""
     try:
-        from distributed import Client, LocalCluster
+        from ..dask.cluster import ClusterError
+        from ..dask.local import local_cluster
     except ImportError:
         raise ValueError("a cluster needs dask; install it with: pip install 'dynmargin[dask]'") from None
-    if arguments.scheduler:
-        seconds = min(CONNECT_SECONDS, arguments.max_time or CONNECT_SECONDS)
-        try:
-            client = Client(arguments.scheduler, timeout=seconds)
-        except (OSError, ValueError) as error:
-            raise ValueError(f"no Dask scheduler answers at {arguments.scheduler} within {seconds:g} s") from error
-        with client:
+    where = running(arguments) if arguments.scheduler else local_cluster(arguments.workers)
+    try:
+        with where as client:
             yield client
-        return
-    with (
-        LocalCluster(
-            n_workers=arguments.workers, threads_per_worker=1, dashboard_address=":0", memory_limit=0
-        ) as cluster,
-        Client(cluster) as client,
-    ):
-        yield client
+    except ClusterError as error:
+        raise ValueError(str(error)) from error
+
+
+def running(arguments: argparse.Namespace) -> Any:
+    """Connect to the cluster that is named."""
+    from distributed import Client
+
+    seconds = min(CONNECT_SECONDS, arguments.max_time or CONNECT_SECONDS)
+    try:
+        return Client(arguments.scheduler, timeout=seconds)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"no Dask scheduler answers at {arguments.scheduler} within {seconds:g} s") from error
 
 
 def read(arguments: argparse.Namespace, client: Any) -> "FileParts":
