@@ -2,6 +2,7 @@
 
 import os
 import pty
+import signal
 import subprocess
 import sys
 import threading
@@ -10,7 +11,8 @@ import time
 import numpy as np
 import pytest
 
-from dynmargin import MaxMarginClassifier, PDMClassifier
+from dynmargin import MaxMarginClassifier, PDMClassifier, _core
+from dynmargin.data.dataset import Csr
 from dynmargin.problem.matrix import as_matrix
 from dynmargin.problem.wording import SHELL, speaking
 from dynmargin.progress.ticker import Ticker
@@ -66,19 +68,56 @@ def test_a_verbose_fit_leaves_no_thread_behind(rng):
     assert not [thread for thread in threading.enumerate() if thread.name == "dynmargin-ticker"]
 
 
-def test_a_limit_that_packing_uses_up_is_an_error(rng, monkeypatch):
+@pytest.fixture
+def endless():
+    """A matrix that takes no memory, minutes to go through, and more memory to pack than there is."""
+    return as_matrix(np.broadcast_to(np.linspace(0.1, 1.0, 100_000), (1_000_000, 100_000)))
+
+
+def test_few_rows_are_packed_however_short_the_limit_is(rng):
     matrix = as_matrix(rng.normal(size=(50, 3)))
     started = time.perf_counter() - 10.0
-    assert phases.pack(matrix, Request(max_time=0.1, started=started)).n_rows == 50  # it was not packing that took long
-    monkeypatch.setattr(phases, "LEAST_PACKING", -1.0)
-    assert phases.pack(matrix, Request(started=started)).n_rows == 50
-    assert phases.pack(matrix, Request(max_time=1e9, started=started)).n_rows == 50
+    assert phases.pack(matrix, Request(max_time=0.1, started=started)).n_rows == 50
+    assert _core.pack(matrix, 1, 0.0).n_rows == 50
+    assert phases.pack(matrix, Request(max_time=1e300)).n_rows == 50
+    assert phases.pack(matrix, Request(max_time=np.inf)).n_rows == 50
+
+
+@pytest.mark.parametrize("n_jobs", [1, 3])
+def test_a_limit_that_is_over_while_rows_are_packed_is_an_error(endless, n_jobs):
+    request = Request(max_time=0.01, started=time.perf_counter() - 10.0, n_jobs=n_jobs)
     with pytest.raises(
-        TimeoutError, match=r"max_time=0.1 was over before the rows were packed \(10\.\d s\), so there is"
+        TimeoutError, match=r"max_time=0.01 was over before the rows were packed \(10\.\d s\), so there is no model"
     ):
-        phases.pack(matrix, Request(max_time=0.1, started=started))
-    with speaking(SHELL), pytest.raises(TimeoutError, match=r"--max-time 0.1 was over"):
-        phases.pack(matrix, Request(max_time=0.1, started=started))
+        phases.pack(endless, request)
+    with speaking(SHELL), pytest.raises(TimeoutError, match=r"--max-time 0.01 was over"):
+        phases.pack(endless, request)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_whatever_is_packed_can_be_given_up(sparse, n_threads):
+    columns = np.tile(np.arange(0, 40_000, 200), 6_000)
+    rows = Csr(np.full(len(columns), 0.1), columns, np.arange(0, len(columns) + 1, 200), (6_000, 40_000))
+    matrix = as_matrix(rows if sparse else np.full((20_000, 100), 0.1))
+    with pytest.raises(TimeoutError):
+        _core.pack(matrix, n_threads, 0.0)
+    assert _core.pack(matrix, n_threads).n_nonzeros == (1_200_000 if sparse else 2_000_000)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs an alarm clock")
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_ctrl_c_ends_packing(endless, n_threads):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        with pytest.raises(KeyboardInterrupt):
+            _core.pack(endless, n_threads)
+    finally:
+        signal.signal(signal.SIGALRM, before)
 
 
 @pytest.mark.skipif(not hasattr(os, "openpty"), reason="needs a terminal")

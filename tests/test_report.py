@@ -312,6 +312,12 @@ def test_the_command_writes_a_page_that_says_how_to_verify_it(tmp_path, monkeypa
     assert load("model.npz").history
     assert main(["report", "model.npz", "-o", "alone.html"]) == 0
     assert "dynmargin verify model.npz DATA" in Page((tmp_path / "alone.html").read_text(encoding="utf-8")).text
+    (tmp_path / "other").write_text("\n".join(rows[:40]) + "\n")  # on which it cannot be verified
+    assert main(["report", "model.npz", "other", "-o", "other.html", "--format", "libsvm"]) == 0
+    page = Page((tmp_path / "other.html").read_text(encoding="utf-8"))
+    assert "They are not the data that the model was trained on" in page.text
+    assert "dynmargin verify model.npz DATA" in page.text
+    assert "dynmargin verify model.npz other" not in page.text
     assert main(["report", "model.npz", "some data", "-o", "model.npz"]) == 3
     assert "the output is the input" in capsys.readouterr().err
 

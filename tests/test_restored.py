@@ -1,5 +1,7 @@
 """A loaded model becomes a fitted estimator of its own kind; its score and its repr."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -97,3 +99,20 @@ def test_a_model_is_short_to_look_at(data, tmp_path):
 def test_the_package_shows_its_public_names_only():
     assert dir(dynmargin) == dynmargin.__all__
     assert all(hasattr(dynmargin, name) for name in dir(dynmargin))
+
+
+def test_the_history_comes_back_and_can_be_drawn(data, tmp_path):
+    X, y = data
+    classifier = dynmargin.PDMClassifier(random_state=0).fit(X, y)
+    classifier.save(tmp_path / "m.npz")
+    found = load(tmp_path / "m.npz").to_estimator()
+    assert [check[1:] for check in found.history_] == [check[1:] for check in classifier.history_]
+    assert all(np.isnan(check.time) for check in found.history_)  # the same training gives the same file
+    display = dynmargin.ConvergenceDisplay.from_estimator(found, label=2)
+    assert display.ax_.get_xlabel() == "passes over the data"
+    assert np.isfinite(display.line_.get_xdata()).all()
+    with pytest.raises(ValueError, match='the times of a model from a file are not known; use against="passes"'):
+        display.plot(against="time")
+    replace(load(tmp_path / "m.npz"), history=()).save(tmp_path / "without.npz")
+    with pytest.raises(ValueError, match="older files of models have none; call fit to have one"):
+        dynmargin.ConvergenceDisplay.from_estimator(load(tmp_path / "without.npz").to_estimator())

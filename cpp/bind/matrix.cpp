@@ -7,6 +7,7 @@
 #include "dynmargin/data/digest.hpp"
 #include "dynmargin/data/packing.hpp"
 #include "dynmargin/data/stored_rows.hpp"
+#include "patience.hpp"
 
 using namespace nb::literals;
 using namespace dynmargin;
@@ -103,11 +104,13 @@ void bind_matrix(nb::module_& m) {
       });
   m.def(
       "pack",
-      [](const Matrix& matrix, unsigned n_threads) {
-        nb::gil_scoped_release release;
-        return std::make_shared<PackedRows>(pack(matrix.view, n_threads));
+      [](const Matrix& matrix, unsigned n_threads, double seconds) {
+        return patiently(seconds, [&](Patience& patience) {
+          return std::make_shared<PackedRows>(pack(matrix.view, n_threads, patience));
+        });
       },
-      "matrix"_a, "n_threads"_a = 1, "Pack the rows of a matrix: the only copy of the data that is made.");
+      "matrix"_a, "n_threads"_a = 1, "seconds"_a = std::numeric_limits<double>::infinity(),
+      "Pack the rows of a matrix: the only copy of the data that is made. TimeoutError if it takes longer than that.");
 
   m.def(
       "store_rows",

@@ -6,6 +6,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include "dynmargin/text/libsvm_text.hpp"
+#include "patience.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -33,11 +34,10 @@ template <class Index>
 ParsedText parse(std::string_view text, bool from_one, unsigned n_threads, std::size_t chunk_bytes) {
   ParsedText parsed;
   std::optional<LibsvmText<Index>> read;
-  {
-    nb::gil_scoped_release release;
-    read.emplace(text, from_one ? 1 : 0, n_threads, chunk_bytes);
+  patiently(std::numeric_limits<double>::infinity(), [&](Patience& patience) {
+    read.emplace(text, from_one ? 1 : 0, n_threads, chunk_bytes, patience);
     parsed.error = read->error();
-  }
+  });
   if (parsed.error) return parsed;
   auto& table = read->table();
   parsed.labels = owned(std::move(table.labels), table.n_rows);

@@ -9,15 +9,24 @@ from dynmargin.cli.parser import COMMANDS, tree, walk
 from dynmargin.comparison.rendering import as_text
 
 TRIED = """
-try() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _dynmargin; echo "${COMPREPLY[@]}"; }
+try() {
+  COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _dynmargin
+  local IFS=${JOINED:- }; echo "${COMPREPLY[*]}"
+}
 try dynmargin tr
 try dynmargin train --alg
 try dynmargin train --algorithm mp
 try dynmargin data con
 try dynmargin data convert --fr
 try dynmargin completion f
+try dynmargin help ""
+try dynmargin help data ""
+try dynmargin help --
+JOINED="|" try dynmargin train ""
+JOINED="|" try dynmargin data convert ""
 """
 FOUND = ["train", "--algorithm", "mpu mpu-hinge", "convert", "--from", "fish"]
+FOUND += [" ".join(COMMANDS), "convert", "--help --man", "two words", "two words"]
 
 
 def test_help_is_that_of_the_command(run):
@@ -61,9 +70,10 @@ def test_the_manual_page_has_every_option(run):
         assert (checked.returncode, checked.stderr) == (0, "")
 
 
-def test_bash_completes(run):
+def test_bash_completes(run, tmp_path):
     script = run("completion", "bash")[1]
-    found = subprocess.run(["bash", "-c", script + TRIED], capture_output=True, text=True)
+    (tmp_path / "two words").touch()
+    found = subprocess.run(["bash", "-c", script + TRIED], capture_output=True, text=True, cwd=tmp_path)
     assert (found.stdout.splitlines(), found.stderr) == (FOUND, "")
 
 

@@ -4,10 +4,13 @@
 // part after part.
 #pragma once
 
+#include <bit>
+
 #include "dynmargin/data/column_order.hpp"
 #include "dynmargin/data/default_arithmetic.hpp"
 #include "dynmargin/data/memory.hpp"
 #include "dynmargin/data/packed_rows.hpp"
+#include "dynmargin/data/patience.hpp"
 #include "dynmargin/order/threads.hpp"
 
 namespace dynmargin {
@@ -15,19 +18,29 @@ namespace dynmargin {
 // Rows begin to end - 1.
 struct RowPart {
   std::int64_t begin, end;
+  std::int64_t between_checks;  // of the patience, in rows; one less than a power of two
+  Patience* patience;
   std::int64_t n_stored = 0;  // non-zeros (with repetitions)
+
+  // Called at every row; the first few are packed in any case.
+  void check_at(std::int64_t k) const {
+    if ((k & between_checks) == 0 && k > begin) patience->check();
+  }
 };
 
 // A few parts per thread, so that one which is slow does not keep the others waiting, of an entry count that is worth a
 // thread.
 template <class View>
-std::vector<RowPart> cut_into_parts(const View& view, unsigned n_threads) {
+std::vector<RowPart> cut_into_parts(const View& view, unsigned n_threads, Patience& patience) {
   constexpr std::int64_t parts_per_thread = 4, worthwhile = 1 << 14;
+  const std::size_t rows_per_block = Blocks::of_rows(view.n_rows, static_cast<double>(view.n_entries())).begin(1);
+  const auto between_checks = static_cast<std::int64_t>(std::bit_floor(rows_per_block)) - 1;
   const std::int64_t most = std::min(view.n_entries() / worthwhile, view.n_rows);
   const auto n =
       std::clamp<std::int64_t>(n_threads > 1 ? parts_per_thread * n_threads : 1, 1, std::max<std::int64_t>(1, most));
   std::vector<RowPart> parts;
-  for (std::int64_t i = 0; i < n; ++i) parts.push_back({view.n_rows * i / n, view.n_rows * (i + 1) / n});
+  for (std::int64_t i = 0; i < n; ++i)
+    parts.push_back({view.n_rows * i / n, view.n_rows * (i + 1) / n, between_checks, &patience});
   return parts;
 }
 
@@ -43,6 +56,7 @@ template <class View>
 Survey survey(const View& view, const RowPart& part) {
   Survey found;
   for (std::int64_t k = part.begin; k < part.end; ++k) {
+    part.check_at(k);
     std::int64_t cells = 0, nonzeros = 0, ones = 0, falls = 0, inexact = 0, last = -1;
     view.for_each_stored(view.cells(k), [&](std::int64_t column, double value) {  // counted without a branch
       ++cells;
@@ -94,6 +108,7 @@ PartFacts pack_part(const View& view, const RowPart& part, Writer writer, const 
   std::vector<Entry> room;
   PartFacts facts;
   for (std::int64_t k = part.begin; k < part.end; ++k) {
+    part.check_at(k);
     const RowFacts row =
         with_row(view, k, room, facts.summed, [&](const auto& entries) { return writer.append(k, entries, number); });
     if (!std::isfinite(row.squared_norm))
@@ -146,8 +161,10 @@ PackedRows pack_as(const View& view, const std::vector<RowPart>& parts, unsigned
     if (afterwards) {
       order.number(seen, n_threads);
       in_threads(n_threads, parts.size(), [&](std::size_t i) {
-        for (std::int64_t k = parts[i].begin; k < parts[i].end; ++k)
+        for (std::int64_t k = parts[i].begin; k < parts[i].end; ++k) {
+          parts[i].check_at(k);
           target.renumber(k, [&](std::int64_t column) { return order.known(column); });
+        }
       });
     }
   }
@@ -164,7 +181,10 @@ std::int64_t count_nonzeros(const View& view, const std::vector<RowPart>& parts,
     std::vector<Entry> room;
     bool summed = false;
     std::int64_t count = 0;
-    for (std::int64_t k = parts[i].begin; k < parts[i].end; ++k) count += with_row(view, k, room, summed, size);
+    for (std::int64_t k = parts[i].begin; k < parts[i].end; ++k) {
+      parts[i].check_at(k);
+      count += with_row(view, k, room, summed, size);
+    }
     counts[i] = count;
   });
   return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
@@ -188,13 +208,13 @@ PackedRows pack_values_as(const Survey& found, const View& view, const std::vect
   return pack_as<SparseRows<Value, std::uint32_t>>(view, parts, n_threads, found.n_stored, bytes);
 }
 
-inline PackedRows pack(const MatrixView& matrix, unsigned n_threads = 1) {
+inline PackedRows pack(const MatrixView& matrix, unsigned n_threads, Patience& patience) {
   const DefaultArithmetic arithmetic;
   return std::visit(
       [&](const auto& view) {
         constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
         require(view.n_rows <= most && view.n_columns <= most, "at most 2**31 - 1 rows and columns can be packed");
-        std::vector<RowPart> parts = cut_into_parts(view, n_threads);
+        std::vector<RowPart> parts = cut_into_parts(view, n_threads, patience);
         const Survey found = survey(view, parts, n_threads);
         if (found.all_ones) return pack_values_as<Ones>(found, view, parts, n_threads);
         return found.float32_is_exact ? pack_values_as<float>(found, view, parts, n_threads)

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "dynmargin/data/memory.hpp"
+#include "dynmargin/data/patience.hpp"
 #include "dynmargin/order/threads.hpp"
 #include "dynmargin/text/libsvm_parser.hpp"
 
@@ -38,8 +39,8 @@ inline std::size_t count_characters(const char* p, const char* end, char wanted)
 template <class Index>
 class LibsvmText {
  public:
-  LibsvmText(std::string_view text, Index first_index, unsigned n_threads, std::size_t chunk_bytes)
-      : text_(text), first_index_(first_index), n_threads_(n_threads) {
+  LibsvmText(std::string_view text, Index first_index, unsigned n_threads, std::size_t chunk_bytes, Patience& patience)
+      : text_(text), first_index_(first_index), n_threads_(n_threads), patience_(patience) {
     cut(std::max<std::size_t>(1, chunk_bytes));
     for_each_chunk([](Chunk& chunk) {
       chunk.n_lines = count_characters(chunk.begin, chunk.end, '\n');
@@ -131,6 +132,7 @@ class LibsvmText {
   // Moves every chunk to where the one before it ends, and counts the ends of rows from the first chunk on.
   void close_gaps() {
     for (Chunk& chunk : chunks_) {
+      patience_.check();
       const TextRows<Index>& rows = chunk.rows;
       for (std::size_t k = 0; k < rows.n_rows; ++k)
         table_.starts[table_.n_rows + 1 + k] = static_cast<Index>(table_.n_values) + rows.ends[k];
@@ -153,12 +155,16 @@ class LibsvmText {
   // Works on all chunks, each thread on the next one that is left.
   template <class Work>
   void for_each_chunk(Work work) {
-    in_threads(n_threads_, chunks_.size(), [&](std::size_t i) { work(chunks_[i]); });
+    in_threads(n_threads_, chunks_.size(), [&](std::size_t i) {
+      patience_.check();
+      work(chunks_[i]);
+    });
   }
 
   std::string_view text_;
   Index first_index_;
   unsigned n_threads_;
+  Patience& patience_;
   std::string last_line_;
   std::vector<Chunk> chunks_;
   Table table_;

@@ -26,7 +26,7 @@ from ..certificate.certificate import Certificate
 from ..certificate.html import as_table
 from ..data.dataset import Csr
 from ..model.linear_model import LinearModel, Predictor
-from ..problem.matrix import as_matrix, for_products, require_sound
+from ..problem.matrix import as_matrix, for_products, require_sound, stays_on_disk
 from ..problem.packed import PackedProblem
 from ..problem.problems import (
     Problem,
@@ -205,7 +205,7 @@ class MarginClassifier(Fitted, Predictor, CallbackSupportMixin, ClassifierMixin,
         super().__init_subclass__(**options)
 
     @validated
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Train until the certificate asked for is proven, or a limit is met.
 
         Parameters
@@ -416,6 +416,11 @@ class MarginClassifier(Fitted, Predictor, CallbackSupportMixin, ClassifierMixin,
 
     def _rows(self, X: Any, *y: Any, **options: Any) -> Any:
         """Let scikit-learn check rows, and labels if there are any."""
+        if stays_on_disk(X):
+            raise TypeError(
+                f"{type(self).__name__} needs rows in memory, and these stay on the disk. MaxMarginClassifier trains "
+                "on them, with algorithm='newton' or 'dcd' if you like; iterating over them gives a few at a time"
+            )
         X = X.to_scipy() if isinstance(X, Csr) else X  # a block of rows on a disk
         require_sound(X)
         return validate_data(self, X, *y, **ROWS, **options)

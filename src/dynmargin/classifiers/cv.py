@@ -109,7 +109,7 @@ class MaxMarginClassifierCV(CrossValidated, FrontDoor):
     max_fits: int | None = parameter(default=None, within=[Interval(Integral, 2, None, closed="left"), None])
 
     @validated
-    def fit(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: ArrayLike | None = None) -> Self:
         """Choose C by cross-validation, and train with it on all rows.
 
         Parameters

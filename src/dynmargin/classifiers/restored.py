@@ -30,7 +30,7 @@ def restored(model: LinearModel) -> Any:
     classifier.coef_, classifier.intercept_ = model.coef, model.intercept
     classifier.certificates_, classifier.certificate_ = list(model.certificates), model.certificate
     classifier.stop_reason_ = str(model.parameters.get("stop_reason", "certificate"))
-    classifier.history_, classifier.n_features_in_ = [], model.n_features
+    classifier.history_, classifier.n_features_in_ = list(model.history), model.n_features
     classifier.support_ = np.unique(np.concatenate([one.counts.rows for one in model.certificates]))
     if model.feature_names is not None:
         classifier.feature_names_in_ = model.feature_names.astype(object)

@@ -17,8 +17,8 @@ class SettlingClassifier(MarginClassifier):
         Parameters
         ----------
         X : array or sparse matrix of shape (n_samples, n_features)
-            float32 or float64, dense or CSR, is read as it is; anything else is converted first. Or what
-            `dynmargin.open_data` returns: rows on a disk, which have labels of their own.
+            float32 or float64, dense or CSR, is read as it is; anything else is converted first. `MaxMarginClassifier`
+            also takes what `dynmargin.open_data` returns: rows on a disk, which have labels of their own.
         y : array of shape (n_samples,)
             Labels; with more than two, each is trained against the rest.
         sample_weight : array of shape (n_samples,), optional

@@ -38,13 +38,14 @@ def run(arguments: argparse.Namespace) -> int:
     from ..comparison.rendering import as_csv, as_text
     from ..data.atomic import atomic_write, require_other_file, require_writable
     from ..data.dataset import Csr
+    from ..data.several import files_of
     from ..training.phases import enter
     from .followed import Followed
 
     documents.require_separate(arguments, arguments.csv, "--csv")
     for out in filter(None, (arguments.csv, arguments.plot)):
         require_writable(out)
-        require_other_file(out, arguments.data)
+        require_other_file(out, *files_of(arguments.data))
     dataset = read_data(arguments, labelled=True)
     _, y = dataset.labelled()
     dataset.require_finite()

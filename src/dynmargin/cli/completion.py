@@ -12,7 +12,7 @@ import argparse
 from collections.abc import Iterator
 
 from .options import DONE
-from .parser import Command, help_text, tree, walk
+from .parser import COMMANDS, Command, help_text, tree, walk
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +29,12 @@ def run(arguments: argparse.Namespace) -> int:
 
 def values(action: argparse.Action) -> str:
     """Return the words that may follow an option, or be an argument."""
-    return " ".join(map(str, action.choices or ()))
+    return " ".join(COMMANDS if action.metavar == "COMMAND" else map(str, action.choices or ()))
+
+
+def takes_files(command: Command) -> bool:
+    """Whether a word that is not an option may be a file."""
+    return any(not values(one) for one in command.arguments() + [one for one in command.options() if one.nargs != 0])
 
 
 def spelled(command: Command) -> list[str]:
@@ -40,12 +45,16 @@ def spelled(command: Command) -> list[str]:
 def bash(whole: Command) -> Iterator[str]:
     """Return a function for bash: words of the command so far decide what may follow."""
     yield from ("_dynmargin() {", "  local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}")
-    yield "  local command=${COMP_WORDS[1]} words="
+    yield "  local command=${COMP_WORDS[1]} words= options= files="
     yield '  case "$command ${COMP_WORDS[2]}" in'
     for command in walk(whole):
         if len(command.words) == 3:
             name = " ".join(command.words[1:])
             yield f'    "{name}") [ "$COMP_CWORD" -gt 2 ] && command="{name}" ;;'
+    for command in whole.further():
+        if any(command.further()):
+            name = command.words[-1]
+            yield f'    "help {name}") [ "$COMP_CWORD" = 3 ] && command="help {name}" ;;'
     yield from ("  esac", '  [ "$COMP_CWORD" = 1 ] && command=', '  case "$command|$before" in')
     for command in walk(whole):
         name = " ".join(command.words[1:])
@@ -55,12 +64,16 @@ def bash(whole: Command) -> Iterator[str]:
                 yield f'    {pattern}) COMPREPLY=($(compgen -W "{values(option)}" -- "$current")); return ;;'
     yield from ("  esac", '  case "$command" in')
     for command in walk(whole):
-        words = [*spelled(command), *(one.words[-1] for one in command.further())]
-        words += [word for one in command.arguments() for word in values(one).split()]
-        yield f'    "{" ".join(command.words[1:])}") words="{" ".join(words)}" ;;'
-    yield "  esac"
+        below = [one.words[-1] for one in command.further()]
+        words = [*below, *(word for one in command.arguments() for word in values(one).split())]
+        named = f'words="{" ".join(words)}" options="{" ".join(spelled(command))}"'
+        yield f'    "{" ".join(command.words[1:])}") {named}{" files=yes" if takes_files(command) else ""} ;;'
+        if below and command is not whole:
+            yield f'    "help {command.words[-1]}") words="{" ".join(below)}" ;;'
+    yield from ("  esac", '  case "$current" in -*) words=$options files= ;; esac')
     yield '  COMPREPLY=($(compgen -W "$words" -- "$current"))'
-    yield '  case "$current" in -*) ;; *) [ "$COMP_CWORD" = 1 ] || COMPREPLY+=($(compgen -f -- "$current")) ;; esac'
+    yield "  local IFS=$'\\n'  # names of files may have spaces"
+    yield '  [ -z "$files" ] || COMPREPLY+=($(compgen -f -- "$current"))'
     yield from ("}", "complete -o filenames -F _dynmargin dynmargin")
 
 
@@ -87,7 +100,7 @@ def zsh(whole: Command) -> Iterator[str]:
         options = [option for one in (command, *below) for option in _of_zsh(one)]
         yield "      _arguments -S \\"
         yield from (f"        {option} \\" for option in dict.fromkeys(options))
-        choices = [values(one) for one in command.arguments() if one.choices]
+        choices = [words for one in command.arguments() if (words := values(one))]
         yield f"        {quoted('*:argument:' + (f'({choices[0]})' if choices else '_files'))}"
         yield "      ;;"
     yield from ("  esac", "}", '_dynmargin "$@"')
@@ -120,7 +133,7 @@ def fish(whole: Command) -> Iterator[str]:
                 value = "" if one.nargs == 0 else f" -x -a {quoted(values(one))}" if one.choices else " -r"
                 yield f"complete -c dynmargin -n {quoted(here)} {names}{value} -d {quoted(help_text(one))}"
         for one in command.arguments():
-            if one.choices:
+            if values(one):
                 yield f"complete -c dynmargin -f -n {quoted(here)} -a {quoted(values(one))}"
 
 

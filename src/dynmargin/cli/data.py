@@ -13,7 +13,7 @@ exit codes: 0 done, 3 failed
 import argparse
 
 from ..data import FORMATS
-from .options import DATA_HELP, DONE, LABEL, notice, read_data
+from .options import DONE, FILE_HELP, LABEL, notice, read_data
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(metavar="ACTION", dest="action")
     help_text = "read one format and write another"
     convert = actions.add_parser("convert", help=help_text, epilog=parser.epilog, parents=[LABEL])
-    convert.add_argument("data", metavar="IN", help=DATA_HELP)
+    convert.add_argument("data", metavar="IN", help=FILE_HELP)
     convert.add_argument("out", metavar="OUT", help="what to write; - for standard output")
     convert.add_argument("--from", choices=FORMATS, dest="format", help="format of IN (default: by its name)")
     convert.add_argument("--to", choices=FORMATS, help="format of OUT (default: by its name)")

@@ -2,6 +2,7 @@
 
 import argparse
 import math
+import re
 import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,8 @@ EXIT_CODES = f"""exit codes:
   {INTERRUPTED}  interrupted by Ctrl-C
   {BROKEN_PIPE}  the reader of the output closed it early"""
 
-DATA_HELP = "LIBSVM text, .csv, .tsv, .parquet, .npz or a folder of blocks; may be compressed; - for standard input"
+FILE_HELP = "LIBSVM text, .csv, .tsv, .parquet, .npz or a folder of blocks; may be compressed; - for standard input"
+DATA_HELP = f"{FILE_HELP}; a pattern in quotes, such as 'parts-*.svm', for several files"
 
 
 def number(kind: type, accepts: Callable[[Any], bool], otherwise: str) -> Callable[[str], Any]:
@@ -56,8 +58,9 @@ def share(text: str) -> float:
 
 
 def names(text: str) -> list[str]:
-    """Split names at the commas between them."""
-    return [name.strip() for name in text.split(",") if name.strip()]
+    """Split names at the commas between them; a name that has commas itself is in double quotes."""
+    found = re.findall(r'\s*(?:"((?:[^"]|"")*)"|([^,]*?))\s*(?:,|$)', text)
+    return [quoted.replace('""', '"') or plain for quoted, plain in found if quoted or plain]
 
 
 # Options that several commands have, to be passed to argparse as parents.
@@ -115,6 +118,7 @@ def read_data(
     """Read the data; for a model with the label, the columns and the base of indices that it had in training."""
     from ..data.archives import name_of
     from ..data.formats import TABLES, format_of, read_dataset
+    from ..data.several import files_of, read_several
     from ..training.phases import enter
 
     options: dict[str, Any] = {"label": arguments.label, "drop": arguments.drop, "required": labelled}
@@ -128,11 +132,21 @@ def read_data(
         options["zero_based"] = "auto" if model.first_index is None else model.first_index == 0
         options["features"] = model.n_features if arguments.label is None else None
     enter(f"reading {name_of(arguments.data)}")
-    dataset = read_dataset(arguments.data, arguments.format, **options)
+    dataset = read_several(files_of(arguments.data), read_dataset, format=arguments.format, **options)
     enter("preparing")
     for message in dataset.notices:
         notice(message)
     return dataset
+
+
+def require_there(arguments: argparse.Namespace) -> None:
+    """Refuse a folder that is not there, before anything is said about what it should be."""
+    import os
+
+    from ..data.dataset import DataError
+
+    if getattr(arguments, "memory", None) is not None and not os.path.exists(arguments.data):
+        raise DataError("there is no such folder", arguments.data)
 
 
 def read_model(arguments: argparse.Namespace) -> "LinearModel":

@@ -15,7 +15,7 @@ from typing import Any, TextIO
 
 from . import documents
 from .liblinear import add_prediction_arguments, require_no_probabilities
-from .options import DATA_HELP, DONE, LABEL, READING, columns_text, notice, read_data, read_model
+from .options import DATA_HELP, DONE, LABEL, READING, columns_text, notice, read_data, read_model, require_there
 
 OPTIONS = (READING, LABEL, documents.JSON)
 
@@ -41,6 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     from ..data.atomic import atomic_write, require_other_file
     from ..data.dataset import Csr
+    from ..data.several import files_of
     from ..model.linear_model import labels_of
     from ..training.phases import enter
     from .on_disk import aligned, rows_on_disk
@@ -48,8 +49,9 @@ def run(arguments: argparse.Namespace) -> int:
     require_no_probabilities(arguments)
     documents.require_separate(arguments, arguments.out, "OUT")
     if arguments.out is not None:
-        require_other_file(arguments.out, arguments.data, arguments.model)
+        require_other_file(arguments.out, *files_of(arguments.data), arguments.model)
     model = read_model(arguments)
+    require_there(arguments)
     rows = rows_on_disk(arguments, scaled=model.scaling is not None)
     if rows is None:
         dataset = read_data(arguments, model)

@@ -33,6 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Read model and data, write the page."""
     from ..data.archives import contents, name_of
     from ..data.atomic import require_other_file, require_writable
+    from ..data.several import files_of
     from ..model.linear_model import LinearModel
     from ..model.model_file import digest, parse
     from ..report.page import write_report
@@ -41,11 +42,12 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.data == arguments.model == "-":
         raise ValueError("only one of DATA and MODEL can be standard input")
     require_writable(arguments.out)
-    require_other_file(arguments.out, arguments.model, arguments.data, arguments.weights)
+    require_other_file(arguments.out, arguments.model, *files_of(arguments.data or "-"), arguments.weights)
     content, name = contents(arguments.model), name_of(arguments.model)
     model = LinearModel(**parse(content, name))
     data = "some data" if arguments.data is None else name_of(arguments.data)
-    origin = Origin(name, data, (verify_command(arguments),), digest(content, name))
+    commands = [(verify_command(arguments, data),) for data in (arguments.data, None)]
+    origin = Origin(name, data, *commands, digest(content, name))
     write_report(arguments.out, model, origin, *read_rows(arguments, model))
     return DONE
 
@@ -69,10 +71,13 @@ def read_rows(arguments: argparse.Namespace, model: "LinearModel") -> tuple[Any,
     return X, dataset.y, weights
 
 
-def verify_command(arguments: argparse.Namespace) -> str:
-    """Return the command line that verifies the model; DATA where no data were named."""
-    words = ["dynmargin", "verify", arguments.model, arguments.data or "DATA"]
-    for option in ("weights", "format", "label"):
-        if (value := getattr(arguments, option)) is not None:
-            words.append(f"--{option}={value}")
+def verify_command(arguments: argparse.Namespace, data: str | None) -> str:
+    """Return the command line that verifies the model; DATA where its own data were not named."""
+    from ..problem.statement import among_others
+
+    words = ["dynmargin", "verify", "MODEL" if arguments.model == "-" else arguments.model, data or "DATA"]
+    if data is not None:
+        drop = ",".join(map(among_others, arguments.drop)) or None
+        options = {"weights": arguments.weights, "format": arguments.format, "label": arguments.label, "drop": drop}
+        words += [f"--{option}={value}" for option, value in options.items() if value is not None]
     return shlex.join(words)

@@ -1,4 +1,4 @@
-"""Signals that ask the program to end: it cleans up first, and cannot refuse for ever."""
+"""Signals that ask the program to end: it cleans up first, and cannot refuse for ever; and an alarm clock."""
 
 import os
 import signal
@@ -47,3 +47,32 @@ def ending_on_signals() -> Iterator[None]:
     finally:
         for number in caught:
             signal.signal(number, signal.SIG_DFL)
+
+
+class _Alarm(BaseException):
+    """The time is over. Nobody takes it for an error of whatever is being read."""
+
+
+@contextmanager
+def alarm(seconds: float) -> Iterator[None]:
+    """Raise TimeoutError after so many seconds, wherever the program is then: it may wait for a pipe.
+
+    For a program, not for a library. Nothing happens where there is no such signal (Windows).
+    """
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def ring(_: int, __: object) -> None:
+        raise _Alarm
+
+    before = signal.signal(signal.SIGALRM, ring)
+    try:
+        try:
+            signal.setitimer(signal.ITIMER_REAL, seconds)
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+    except _Alarm:
+        raise TimeoutError("the time is over") from None

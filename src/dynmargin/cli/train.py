@@ -13,7 +13,8 @@ import argparse
 import re
 import sys
 import time
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 
 OPTIONS = (options.FITTING, options.WEIGHTS, options.READING, options.LABEL, options.JOBS, documents.JSON)
 
+LEAST_READING = 1.0  # seconds, in which a package for tables may have to be loaded too
+LONGEST_LIMIT = 1e8  # seconds, that is three years: clocks refuse what is much longer
 SETTLING = ("auto", "newton", "dcd", "pdm")  # algorithms that continue to as small a gap as predictions need
 
 
@@ -107,6 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
 def train(arguments: argparse.Namespace) -> int:
     """Read the data, then train and write the model, or cross-validate."""
     from ..data.atomic import require_other_file, require_writable
+    from ..data.several import files_of
 
     liblinear.apply_training_options(arguments)
     arguments.loss = loss_of(arguments)
@@ -131,7 +135,7 @@ def train(arguments: argparse.Namespace) -> int:
     if cluster.is_asked(arguments):
         with cluster.connected(arguments) as client:
             return TrainingOnCluster(arguments, client).fit()
-    require_other_file(arguments.model, arguments.data, arguments.weights)
+    require_other_file(arguments.model, *files_of(arguments.data), arguments.weights)
     training = training_for(arguments)
     return training.search() if arguments.search_C else training.fit()
 
@@ -154,6 +158,7 @@ def training_for(arguments: argparse.Namespace) -> "Training":
     """Return the training over rows in memory, or over those that stay on the disk."""
     from .on_disk import rows_on_disk
 
+    options.require_there(arguments)
     rows = rows_on_disk(arguments, scaled=arguments.scale != "none")
     return Training(arguments) if rows is None else TrainingOnDisk(arguments, rows)
 
@@ -175,9 +180,12 @@ def require_settling(arguments: argparse.Namespace) -> None:
 def default_model(data: str) -> str:
     """Name the model after the data, in the current folder."""
     from ..data.archives import without_compression
+    from ..data.several import files_of
 
     if data == "-":
         raise ValueError("name the MODEL when the data come from standard input")
+    if files_of(data) != [data]:
+        raise ValueError("name the MODEL when the data are several files")
     return Path(without_compression(data)).name + ".model.npz"
 
 
@@ -187,7 +195,8 @@ def read(arguments: argparse.Namespace) -> "Dataset":
     from ..problem.statement import counted
 
     began = time.perf_counter()
-    dataset = options.read_data(arguments, labelled=True)
+    with limit_of_reading(arguments):
+        dataset = options.read_data(arguments, labelled=True)
     if not arguments.quiet:
         rows, columns = dataset.X.shape
         seconds = time.perf_counter() - began
@@ -201,6 +210,23 @@ def mention_uncentred(kind: str, *, sparse: bool) -> None:
     """Mention that zeros stay zeros where there are many."""
     if kind == "standard" and sparse:
         notice("the data are sparse: --scale standard divides by the standard deviations and does not centre")
+
+
+@contextmanager
+def limit_of_reading(arguments: argparse.Namespace) -> Iterator[None]:
+    """Give up reading when --max-time is over; a small file is read in any case."""
+    from ..training.phases import too_late
+    from .signals import alarm
+
+    limit, started = arguments.max_time, arguments.started
+    if limit is None or limit > LONGEST_LIMIT:
+        yield
+        return
+    try:
+        with alarm(max(LEAST_READING, started + limit - time.perf_counter())):
+            yield
+    except TimeoutError:
+        raise too_late(limit, started, "read") from None
 
 
 def mention_many_features(dataset: "Dataset") -> None:
@@ -236,11 +262,12 @@ def class_weights(classes: "NDArray[Any]", asked: dict[str, float]) -> "tuple[ND
 def open_checkpoint(arguments: argparse.Namespace) -> "Checkpoint | None":
     """Open the file to continue from, if one is named."""
     from ..data.atomic import require_other_file
+    from ..data.several import files_of
     from ..training.checkpoint import Checkpoint
 
     if arguments.checkpoint is None:
         return None
-    require_other_file(arguments.checkpoint, *(path for path in (arguments.data, arguments.weights) if path))
+    require_other_file(arguments.checkpoint, *files_of(arguments.data), arguments.weights)
     if not arguments.validate and Path(arguments.checkpoint).resolve() == Path(arguments.model).resolve():
         raise ValueError(f"{arguments.checkpoint} is the model and the checkpoint; name another file for one of them")
     parameters = {

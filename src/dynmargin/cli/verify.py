@@ -33,6 +33,7 @@ from .options import (
     read_data,
     read_model,
     read_weights,
+    require_there,
 )
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.scale not in (None, scale):
         differs = f"the features are scaled by {scale}, not by {arguments.scale}"
         return conclude(arguments, model, unproven("other problem", differs))
+    require_there(arguments)
     rows = rows_on_disk(arguments, scaled=model.scaling is not None)
     expected = {
         "C": arguments.C,

@@ -22,7 +22,7 @@ from ..certificate.weights import certify_weights
 from ..classifiers.watch import visible_log
 from ..model.linear_model import labels_of, scores_of
 from ..problem.matrix import as_matrix
-from ..problem.problems import BinaryProblem, Problem, as_labels, require_two_classes
+from ..problem.problems import BinaryProblem, Problem, as_labels, label_text, require_two_classes
 from ..problem.wording import wording
 from ..training import phases
 from ..training.request import logger
@@ -316,12 +316,31 @@ def _split(X: Any, y: Any, X_test: Any, y_test: Any, test_size: float, random_st
     if (X_test is None) != (y_test is None):
         raise ValueError("X_test and y_test must be given together")
     if X_test is None:
+        _require_enough_rows(y, test_size)
         return train_test_split(X, y, test_size=test_size, stratify=y, random_state=random_state)
     X_test, y_test = check_array(X_test, **as_rows), column_or_1d(y_test)
     check_consistent_length(X_test, y_test)
     if X_test.shape[1] != X.shape[1]:
         raise ValueError(f"X_test has {X_test.shape[1]} features, X has {X.shape[1]}")
     return X, X_test, y, y_test
+
+
+def _require_enough_rows(y: NDArray[Any], test_size: float) -> None:
+    """Refuse rows of which some cannot be held out so that every class is on both sides."""
+    classes, rows = np.unique(y, return_counts=True)
+    require_two_classes(classes)
+    if not 0 < test_size < 1:
+        raise ValueError(f"test_size must be a fraction of the rows, between 0 and 1; got {test_size!r}")
+    held_out = math.ceil(test_size * len(y))
+    why = ""
+    if rows.min() < 2:
+        why = f"class {label_text(classes[rows.argmin()])} has only one row"
+    elif min(held_out, len(y) - held_out) < len(classes):
+        why = f"{held_out} of {len(y)} rows are held out, and there are {len(classes)} classes"
+    if why:
+        raise ValueError(
+            f"there are too few rows: some are held out for test_accuracy, with every class on both sides, but {why}"
+        )
 
 
 def _curve(history: list[Check], n_problems: int) -> list[tuple[float, float]]:

@@ -247,6 +247,9 @@ def read(folder: str) -> Dataset:
 
 def open_folder(folder: str) -> Folder:
     """Read the header, and refuse what cannot be."""
+    if not os.path.isdir(folder):
+        there = f"this is a file, not a folder; write one by dynmargin data convert {folder} {folder}.dm/"
+        raise DataError(there if os.path.exists(folder) else "there is no such folder", folder)
     try:
         with _open(folder, HEADER) as file:
             if (size := os.fstat(file.fileno()).st_size) > LARGEST_HEADER:

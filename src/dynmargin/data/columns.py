@@ -1,9 +1,10 @@
 """Which columns of a table are features, which one is the label, and which are left out."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from ..problem.statement import among_others
 from .dataset import DataError
 
 LABEL = "label"  # what the label's column is called in tables that we write
@@ -136,8 +137,8 @@ def _is_number(column: str) -> bool:
     return True
 
 
-def listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str], written: Callable[[str], str] = among_others) -> str:
     """Write the names of columns; of many, the first few and the last."""
-    if len(names) <= MOST_NAMES:
-        return ", ".join(names)
-    return f"{', '.join(names[: MOST_NAMES - 1])}, ..., {names[-1]}"
+    shown = names if len(names) <= MOST_NAMES else [*names[: MOST_NAMES - 1], names[-1]]
+    texts = [written(name) for name in shown]
+    return ", ".join(texts if len(names) <= MOST_NAMES else [*texts[:-1], "...", texts[-1]])

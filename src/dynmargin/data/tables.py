@@ -2,6 +2,7 @@
 
 import csv
 import io
+import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from ..problem.statement import among_others
 from .columns import LABEL, Asked, choose, listed
 from .dataset import Csr, DataError, Dataset, as_names
 from .limits import max_unpacked, require_unpacked, taking_memory
@@ -234,11 +236,12 @@ def _require_numbers(table: Any, names: Sequence[str], name: str, labelled: bool
     text = all("string" in kinds[column] for column in other)
     what = f"text ({_some_values(table.column(other[0]))})" if text and len(other) == 1 else "text"
     what = what if text else listed(sorted({kinds[column] for column in other}))
-    which = f"column {other[0]!r} holds" if len(other) == 1 else f"the columns {listed([*map(repr, other)])} hold"
+    which = f"column {other[0]!r} holds" if len(other) == 1 else f"the columns {listed(other, repr)} hold"
     label = "" if labelled else "if it is the label, name it by --label; else " if len(other) == 1 else ""
     them = "it" if len(other) == 1 else "them"
+    dropped = shlex.quote(",".join(map(among_others, other[:MOST_DROPPED])))
     raise DataError(
-        f"{which} {what}, not numbers: {label}leave {them} out by --drop {','.join(other[:MOST_DROPPED])}, or write "
+        f"{which} {what}, not numbers: {label}leave {them} out by --drop {dropped}, or write "
         "a column of 0 and 1 for every category",
         name,
     )

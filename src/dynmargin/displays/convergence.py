@@ -49,21 +49,24 @@ class ConvergenceDisplay:
 
     def __init__(self, history: list[Check], name: str = "") -> None:
         if not history:
-            raise ValueError("there is no history to draw: partial_fit and certify leave none; call fit to have one")
+            raise ValueError(
+                "there is no history to draw: partial_fit and certify leave none, and older files of models have none; "
+                "call fit to have one"
+            )
         self.history = history
         self.name = name
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, label: Any = None, against: Literal["time", "passes"] = "time", ax: Any = None
+        cls, estimator: Any, *, label: Any = None, against: Literal["time", "passes"] | None = None, ax: Any = None
     ) -> Self:
         """Draw the convergence of a fitted classifier.
 
         Parameters
         ----------
         estimator : fitted classifier
-            A classifier of dynmargin, or a pipeline that ends with one. It must have been trained by `fit`:
-            `partial_fit` leaves no history.
+            A classifier of dynmargin, or a pipeline that ends with one, also from ``load(path).to_estimator()``. It
+            must have been trained by `fit`: `partial_fit` leaves no history.
         label : object, optional
             With more than two classes, the one to draw; by default the one with the largest gap.
         against, ax
@@ -79,23 +82,28 @@ class ConvergenceDisplay:
         history = [check for check in classifier.history_ if check.problem == problem]
         return cls(history, title_of(classifier, classifier.certificates_[problem])).plot(ax, against=against)
 
-    def plot(self, ax: Any = None, *, against: Literal["time", "passes"] = "time") -> Self:
+    def plot(self, ax: Any = None, *, against: Literal["time", "passes"] | None = None) -> Self:
         """Draw.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
             Where to draw; by default on a new figure.
-        against : {"time", "passes"}, default="time"
-            What the horizontal axis shows.
+        against : {"time", "passes"}, optional
+            What the horizontal axis shows; by default the time, where it is known. A file of a model does not tell it.
 
         Returns
         -------
         ConvergenceDisplay
             This one.
         """
+        timed = all(math.isfinite(check.time) for check in self.history)
+        if against is None:
+            against = "time" if timed else "passes"
         if against not in AXES:
             raise ValueError(f'against must be "time" or "passes", got {against!r}')
+        if against == "time" and not timed:
+            raise ValueError('the times of a model from a file are not known; use against="passes"')
         self.ax_ = ax = axes_for(ax)
         self.figure_ = ax.figure
         right = [getattr(check, against) for check in self.history]

@@ -358,7 +358,8 @@ class LinearModel(Predictor):
         """Return a fitted classifier of the kind that the model was saved from; it needs scikit-learn.
 
         It has the parameters that a file can hold, and predicts, scores, verifies and can be fitted again. What only
-        the run itself knew (``n_iter_``, ``n_updates_``, ``dual_coef_``) is missing, and ``history_`` is empty.
+        the run itself knew (``n_iter_``, ``n_updates_``, ``dual_coef_``) is missing; ``history_`` has the checks
+        that are in the file, at unknown times.
 
         Returns
         -------

@@ -42,8 +42,14 @@ def difference(
 
 def labels_text(labels: Iterable[Any]) -> str:
     """Write several labels, the first few of many."""
-    texts = [label_text(label) for label in labels]
+    texts = [among_others(label_text(label)) for label in labels]
     return ", ".join(texts if len(texts) <= 20 else [*texts[:10], f"... ({len(texts)} in all)"]) or "any"
+
+
+def among_others(name: str) -> str:
+    """Write a name as one of several between commas: in quotes, if it could be taken for several or for less."""
+    plain = name and name == name.strip() and not set(name) & set(',"\n')
+    return name if plain else '"' + name.replace('"', '""') + '"'
 
 
 def counted(number: int, noun: str, several: str = "") -> str:

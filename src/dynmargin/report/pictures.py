@@ -116,7 +116,7 @@ def convergence(subject: Subject) -> Markup | None:
     timed = all(np.isfinite(check.time) for check in history)
 
     def paint(ax: Any) -> list[Point]:
-        ConvergenceDisplay(history).plot(ax, against="time" if timed else "passes")
+        ConvergenceDisplay(history).plot(ax)
         ax.set_title("")
         points: list[Point] = []
         when = [check.time if timed else check.passes for check in history]

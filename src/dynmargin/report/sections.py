@@ -217,7 +217,7 @@ def verification(subject: Subject) -> Markup:
         "This computes both bounds again, from the data and the model alone. It takes no claim of this page, or of the"
     )
     words += " model, on trust, and it needs the very data that the model was trained on."
-    parts = [element("p", words), *(element("pre", element("code", line)) for line in subject.origin.commands)]
+    parts = [element("p", words), *(element("pre", element("code", line)) for line in subject.commands)]
     found = subject.verification
     if found is not None and found.verdict != "other data":
         proven = "It was done when this page was made" if found else "It failed when this page was made"

@@ -35,7 +35,9 @@ class Origin:
     data : str
         What it calls the rows.
     commands : tuple of str
-        What verifies the model.
+        What verifies the model, on the rows of the report if it was trained on them.
+    with_its_data : tuple of str
+        What verifies it where these rows are not, or not as they were, what it was trained on.
     digest : str or None
         That of the model's file.
     """
@@ -43,6 +45,7 @@ class Origin:
     title: str
     data: str
     commands: tuple[str, ...]
+    with_its_data: tuple[str, ...] = ()
     digest: str | None = None
 
 
@@ -116,6 +119,13 @@ class Subject:
     def classes(self) -> list[str]:
         """The labels, as text to read."""
         return [shown(label) for label in self.model.classes.tolist()]
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        """What verifies the model: not on rows that it was not trained on, or that have no labels."""
+        origin, found = self.origin, self.verification
+        fails = found is None or found.verdict == "other data"
+        return origin.with_its_data if fails and origin.with_its_data else origin.commands
 
     @property
     def two_classes(self) -> bool:

@@ -1,5 +1,6 @@
 """What goes on where no check of the bounds tells: reading, packing, proving. Whoever shows progress listens."""
 
+import math
 import time
 from typing import TYPE_CHECKING, Protocol
 
@@ -9,7 +10,7 @@ from ..problem.wording import wording
 if TYPE_CHECKING:
     from .request import Request
 
-LEAST_PACKING = 0.05  # seconds of work: below, packing is not what a limit of time was spent on
+LEAST_PACKING = 0.05  # seconds that packing may take in any case: few rows have a model, however short the limit is
 
 
 class Listener(Protocol):
@@ -38,14 +39,20 @@ def heard() -> None:
 
 
 def pack(matrix: _core.Matrix, request: "Request") -> _core.PackedRows:
-    """Pack the rows; a limit of time that this has used up leaves no model to return."""
+    """Pack the rows; a limit of time that is over before they are packed leaves no model to return."""
     enter("packing the rows")
-    began = time.thread_time()
-    rows = _core.pack(matrix, request.n_jobs)
-    worked = time.thread_time() - began
+    limit = request.max_time
+    left = math.inf if limit is None else max(LEAST_PACKING, request.started + limit - time.perf_counter())
+    try:
+        rows = _core.pack(matrix, request.n_jobs, left)
+    except TimeoutError:
+        assert limit is not None
+        raise too_late(limit, request.started, "packed") from None
     enter("training")
-    limit, elapsed = request.max_time, time.perf_counter() - request.started
-    if limit is not None and elapsed > limit and worked > LEAST_PACKING:
-        setting = wording().setting("max_time", f"{limit:g}")
-        raise TimeoutError(f"{setting} was over before the rows were packed ({elapsed:.1f} s), so there is no model")
     return rows
+
+
+def too_late(limit: float, started: float, done: str) -> TimeoutError:
+    """Return the error of a limit of time that was over before something was done to the rows."""
+    setting, elapsed = wording().setting("max_time", f"{limit:g}"), time.perf_counter() - started
+    return TimeoutError(f"{setting} was over before the rows were {done} ({elapsed:.1f} s), so there is no model")

@@ -1,0 +1,113 @@
+"""What a new user stumbled over in the shell: several files, folders that are not there, odd names, tiny files."""
+
+import os
+import signal
+
+import numpy as np
+import pytest
+
+import dynmargin
+from dynmargin import load
+from dynmargin.cli import options, train
+
+
+@pytest.fixture
+def parts(folder):
+    """The training rows in three files, the first of which does not have all features."""
+    lines = (folder / "train").read_text().splitlines(keepends=True)
+    lines.sort(key=lambda line: max(int(entry.partition(":")[0]) for entry in line.split()[1:]))
+    (folder / "sorted").write_text("".join(lines))
+    for i in range(3):
+        (folder / f"part-{i}.svm").write_text("".join(lines[400 * i : 400 * (i + 1)]))
+    return folder
+
+
+def test_several_files_are_as_good_as_one(run, parts):
+    assert run("train", "-q", "sorted", "one.npz")[0] == 0
+    code, _, err = run("train", "part-*.svm", "several.npz")
+    assert (code, err.splitlines()[0].startswith("part-*.svm: 1200 rows, 64 features, read in ")) == (0, True)
+    one, several = (load(parts / name).certificate for name in ("one.npz", "several.npz"))
+    assert (one.margin, one.upper_bound, one.data_digest) == (several.margin, several.upper_bound, several.data_digest)
+    assert run("verify", "one.npz", "part-*.svm") == run("verify", "several.npz", "sorted")
+    assert run("verify", "one.npz", "part-[01].svm")[0] == 2
+    assert run("predict", "part-*.svm", "one.npz") == run("predict", "sorted", "one.npz")
+
+
+def test_several_files_need_a_name_for_the_model_and_must_be_there(run, parts):
+    assert run("train", "part-*.svm")[2] == "dynmargin train: name the MODEL when the data are several files\n"
+    assert run("verify", "model.npz", "no-*.svm")[2] == "dynmargin verify: no-*.svm: no file has a name like this\n"
+    assert "the output is the input" in run("train", "part-*.svm", "part-1.svm")[2]
+    (parts / "odd[1].svm").write_text((parts / "train").read_text())  # a name, not a pattern
+    assert run("verify", "model.npz", "odd[1].svm")[0] == 0
+
+
+def test_several_files_must_be_alike(run, parts):
+    for name, text in {"a": "x,kind\n1,u\n2,v\n", "b": "y,kind\n1,u\n", "c": "x,kind\n1,7\n"}.items():
+        (parts / f"odd-{name}.csv").write_text(text)
+    message = "odd-b.csv: its columns are not those of odd-a.csv\n"
+    assert run("train", "odd-[ab].csv", "m.npz", "--label", "kind")[2].endswith(message)
+    message = "odd-c.csv: its labels are numbers, and those of odd-a.csv are text\n"
+    assert run("train", "odd-[ac].csv", "m.npz", "--label", "kind")[2].endswith(message)
+    (parts / "base-0.svm").write_text("1 0:1\n-1 2:1\n")
+    (parts / "base-1.svm").write_text("1 1:1\n-1 2:2\n")  # begins with 0 too, though it does not show
+    assert run("train", "-q", "base-*.svm", "base.npz")[0] == 0
+    assert (load(parts / "base.npz").first_index, load(parts / "base.npz").n_features) == (0, 3)
+
+
+def test_a_folder_that_is_not_there_is_what_is_wrong(run, folder):
+    for words in (("train", "nosuch.dm"), ("predict", "nosuch.dm", "model.npz"), ("verify", "model.npz", "nosuch.dm")):
+        code, _, err = run(*words, "--memory", "1GB")
+        assert (code, err) == (3, f"dynmargin {words[0]}: nosuch.dm: there is no such folder\n")
+    assert run("train", "nosuch/")[2] == "dynmargin train: nosuch/: there is no such folder\n"
+    assert "write one by dynmargin data convert train train.dm/" in run("train", "train", "--format", "folder")[2]
+
+
+def test_names_with_commas_are_one_name_each(run, folder):
+    assert options.names('a, b ,"c,d", "say ""e""",') == ["a", "b", "c,d", 'say "e"']
+    (folder / "odd.csv").write_text('"size, cm","say ""x""", kind,note\n1,2,a,n\n3,1,b,n\n')
+    asked = 'use --label NAME; the columns are "size, cm", "say ""x""", " kind", note\n'
+    assert run("train", "odd.csv")[2].endswith(asked)
+    assert 'there are "size, cm"' in run("train", "odd.csv", "--label", "kind")[2]
+    assert run("train", "-q", "odd.csv", "odd.npz", "--label", " kind", "--drop", '"size, cm",note')[0] == 0
+    assert load(folder / "odd.npz").feature_names.tolist() == ['say "x"']
+    assert '; without the columns "size, cm", note' in run("verify", "odd.npz", "odd.csv")[1]
+    (folder / "text.csv").write_text('"a, b",c d,kind\nx,y,1\nz,y,2\n')
+    assert "leave them out by --drop '\"a, b\",c d', or" in run("train", "text.csv", "--label", "kind")[2]
+
+
+def test_a_handful_of_rows_cannot_be_compared(run, folder):
+    for rows, why in {
+        "1 1:1\n-1 1:-1\n1 1:2\n": "class -1 has only one row",
+        "1 1:1\n2 1:-1\n3 1:2\n" * 2: "2 of 6 rows are held out, and there are 3 classes",
+    }.items():
+        (folder / "tiny").write_text(rows)
+        code, _, err = run("compare", "tiny")
+        assert (code, err.startswith("dynmargin compare: there are too few rows: ")) == (3, True)
+        assert err.endswith(f"but {why}\n")
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs an alarm clock")
+def test_a_limit_of_time_is_for_reading_too(run, folder, monkeypatch):
+    monkeypatch.setattr(train, "LEAST_READING", 0.01)
+    os.mkfifo(folder / "nobody")  # nobody writes to it
+    code, _, err = run("train", "nobody", "m.npz", "--max-time", "0.01")
+    assert code == 3
+    assert err.startswith("dynmargin train: --max-time 0.01 was over before the rows were read (0.")
+    assert err.endswith(" s), so there is no model\n")
+    assert signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
+    assert run("train", "-q", "train", "m.npz", "--max-time", "1e300")[0] == 0
+    assert np.isfinite(load(folder / "m.npz").coef).all()
+
+
+@pytest.mark.parametrize("name", ["PDMClassifier", "NewtonClassifier", "ROMMAClassifier", "MaxMarginClassifierCV"])
+def test_a_classifier_that_needs_rows_in_memory_says_which_does_not(name, run, folder):
+    assert run("data", "convert", "train", f"{name}.dm/")[0] == 0
+    with pytest.raises(TypeError, match=f"{name} needs rows in memory, and .* MaxMarginClassifier trains on them"):
+        getattr(dynmargin, name)().fit(dynmargin.open_data(folder / f"{name}.dm"))
+
+
+def test_what_is_opened_must_be_a_folder(folder):
+    with pytest.raises(dynmargin.DataError, match="nope: there is no such folder"):
+        dynmargin.open_data(folder / "nope")
+    with pytest.raises(dynmargin.DataError, match=r"this is a file, not a folder; write one by dynmargin data convert"):
+        dynmargin.open_data(folder / "train")
