@@ -38,9 +38,9 @@ for epsilon in (0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8):
 # %%
 # Test accuracy is there long before the last digit of the margin is. For predictions the default, 0.01, is enough.
 # A smaller epsilon buys *certainty*: the predictions are those of the exact optimum, and that is proven.
-epsilons, seconds, accuracy, same, settled = zip(*rows, strict=True)
+epsilons, times, accuracy, same, settled = zip(*rows, strict=True)
 figure, (top, bottom) = plt.subplots(2, sharex=True, figsize=(7, 6), layout="constrained")
-top.plot(epsilons, [1000 * second for second in seconds], "o-", color="0.3")
+top.plot(epsilons, [1000 * seconds for seconds in times], "o-", color="0.3")
 top.set(xscale="log", ylabel="training, milliseconds", ylim=(0, None), title="What it costs")
 for values, name, colour, marker in (
     (same, "same prediction as the exact optimum", "#0072b2", "o"),

@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from dynmargin import MaxMarginClassifier
 
 topics = ["cluster", "decomposition", "ensemble", "metrics", "neighbors", "preprocessing"]
-found = {}
+found: dict[str, set[str]] = {}
 for topic in topics:
     module = importlib.import_module(f"sklearn.{topic}")
     for name in module.__all__:

@@ -30,7 +30,7 @@ def block(number):
 # The other looks at what is proven: if no classifier can have even 70 % of the margin that was possible for the rows of
 # its first ten blocks, the rows have changed, and it starts afresh.
 forever, watchful = PDMClassifier(), PDMClassifier()
-accuracies, bounds, restarts, age, first = [], [], [], 0, None
+accuracies, bounds, restarts, age, first = [], [], [], 0, 0.0
 for number in range(BLOCKS):
     X, y = block(number)
     if number:
@@ -44,15 +44,14 @@ for number in range(BLOCKS):
     first = bound if age == 10 else first
     if age > 10 and bound < 0.7 * first:
         restarts.append(number)
-        watchful, age, first = PDMClassifier().partial_fit(X, y, classes=[False, True]), 1, None
+        watchful, age, first = PDMClassifier().partial_fit(X, y, classes=[False, True]), 1, 0.0
 print("the change is at block", BLOCKS // 2, "and is noticed at", restarts)
 
 # %%
-accuracies, bounds = np.array(accuracies), np.array(bounds)
 figure, (top, bottom) = plt.subplots(2, sharex=True, figsize=(8, 6), layout="constrained")
 for column, name, colour in ((0, "never forgets", "#d55e00"), (1, "starts afresh", "#0072b2")):
-    top.plot(range(1, BLOCKS), accuracies[:, column], color=colour, label=name)
-    bottom.plot(bounds[:, column], color=colour, label=name)
+    top.plot(range(1, BLOCKS), [pair[column] for pair in accuracies], color=colour, label=name)
+    bottom.plot([pair[column] for pair in bounds], color=colour, label=name)
 for ax in (top, bottom):
     ax.axvline(BLOCKS // 2, color="black", linestyle="--", linewidth=1)
 top.set(ylabel="accuracy on the next block", title="Dashed: the plane turns")

@@ -42,7 +42,7 @@ def lead(classifier):
 
 
 figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
-edges = np.linspace(-0.3, 0.6, 46)
+edges = np.linspace(-0.3, 0.6, 46).tolist()
 for classifier, name, colour, style in (
     (rest, "each against the rest", "#d55e00", "--"),
     (joint, "all at once", "#0072b2", "-"),

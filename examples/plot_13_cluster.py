@@ -20,8 +20,8 @@ from dynmargin.dask import DaskMaxMarginClassifier
 
 random = da.random.default_rng(0)
 plane = np.random.default_rng(0).normal(size=40)
-rows = random.normal(size=(60_000, 40), chunks=(7500, 40))
-labels = rows @ plane + random.normal(scale=3, size=60_000, chunks=7500) > 0
+rows = random.normal(size=(60_000, 40)).rechunk((7500, 40))
+labels = rows @ plane + random.normal(scale=3, size=60_000).rechunk(7500) > 0
 
 # %%
 # Training takes a few rounds; in each, every part is asked for its sums once.

@@ -228,7 +228,7 @@ def test_the_table_is_tidy_with_and_without_pandas(breast_cancer, monkeypatch):
 def test_the_split_keeps_the_proportions_of_the_classes(rng):
     X, y = rng.normal(size=(40, 2)), np.repeat([0, 1], [36, 4])
     assert compare(X, y, "perceptron", test_size=0.25, random_state=0)["test_accuracy"][0] in np.arange(11) / 10
-    with pytest.raises(ValueError, match="too few rows: .* but class 1 has only one row"):
+    with pytest.raises(ValueError, match=r"too few rows: .* but class 1 has only one row"):
         compare(X, np.repeat([0, 1], [39, 1]), "perceptron")
 
 

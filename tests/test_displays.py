@@ -18,6 +18,7 @@ from dynmargin import (
     PDMClassifier,
 )
 from dynmargin.classifiers.documentation import ADDRESS
+from dynmargin.displays.style import beside
 
 matplotlib.use("agg")
 
@@ -172,3 +173,16 @@ def test_labels_are_text_in_a_notebook(breast_cancer):
     X, y = breast_cancer
     certificate = PDMClassifier(random_state=0).fit(X, np.array(["a", "<script>"])[y]).certificate_
     assert "<script>" not in certificate._repr_html_()
+
+
+def test_a_label_that_has_no_room_beside_its_line_is_led_to():
+    """A long name between two lines: further away it covers none of them."""
+    ax = pyplot.figure(figsize=(7, 4)).subplots()
+    ax.set(xlim=(0, 10), ylim=(0, 10))
+    walls = [ax.plot([x, x], [0, 10])[0] for x in (4.0, 6.0)]
+    (short,) = ax.plot([4.9, 5.1], [5, 5])
+    (text,) = beside(ax, [(short, "a name that is too long")], avoid=walls)
+    box = text.get_window_extent(ax.figure.canvas.get_renderer()).padded(1)
+    points = np.concatenate([np.column_stack([np.full(1000, x), np.linspace(0, 10, 1000)]) for x in (4.0, 6.0)])
+    assert not any(box.contains(*point) for point in ax.transData.transform(points))
+    assert sum(one.arrow_patch is not None for one in ax.texts) == 1

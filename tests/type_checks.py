@@ -1,4 +1,4 @@
-"""Type checkers see every public type: mypy --strict and pyright over the README and what is below.
+"""Type checkers see every public type: mypy --strict and pyright over the README, the gallery and what is below.
 
     python -m tests.type_checks
 
@@ -6,7 +6,9 @@ They check against the installed package, as a user's editor does. Pyright needs
 time; where it cannot, that is said, and mypy decides alone. Exit code 1 if one of them complains.
 """
 
+import json
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -44,12 +46,15 @@ assert_type(dynmargin.theory.pdm_update_bound(10.0, 1.0, 0.1), float)
 assert_type(dynmargin.theory.pdm_update_bound(10.0, 1.0, np.array([0.1, 0.2])), NDArray[np.float64])
 """
 
+# The few functions of the gallery have no annotations, which would hide what they show.
+OF_SCRIPTS = ["--allow-untyped-defs", "--allow-untyped-calls"]
+# Pyright would guess the types of libraries that have none, often wrongly. That a loop may have no rounds is no matter
+# of types.
+PYRIGHT = {"useLibraryCodeForTypes": False, "reportPossiblyUnboundVariable": False, "reportMissingModuleSource": False}
+
 
 def programs(folder: Path) -> list[Path]:
-    """Write what is to be checked into a folder: the blocks of the README as one program, and `USES`.
-
-    The scripts of the gallery are not among them: they lean on libraries without types.
-    """
+    """Write what is to be checked into a folder: the blocks of the README as one program, and `USES`."""
     blocks = re.findall(
         r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
     )
@@ -64,12 +69,14 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         paths = [path.name for path in programs(folder)]
-        # scikit-learn, pandas and matplotlib have no types of their own: that is not ours to complain about.
-        mypy = [sys.executable, "-m", "mypy", "--strict", "--ignore-missing-imports", *paths]
-        pyright = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, *paths]
-        commands = [mypy]
-        if subprocess.run([*pyright[:3], "--version"], capture_output=True).returncode == 0:
-            commands.append(pyright)
+        scripts = [shutil.copy(path, folder) for path in sorted((ROOT / "examples").glob("plot_*.py"))]
+        (folder / "pyrightconfig.json").write_text(json.dumps(PYRIGHT))
+        # scikit-learn, pandas and dask have no types of their own: that is not ours to complain about.
+        mypy = [sys.executable, "-m", "mypy", "--strict", "--ignore-missing-imports"]
+        pyright = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable]
+        commands = [[*mypy, *paths], [*mypy, *OF_SCRIPTS, *scripts]]
+        if subprocess.run([*pyright, "--version"], capture_output=True).returncode == 0:
+            commands.append([*pyright, "--project", name])
         else:
             print("pyright does not run here: left out")
         codes = [subprocess.run(command, cwd=folder).returncode for command in commands]

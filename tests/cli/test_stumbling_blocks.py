@@ -111,3 +111,56 @@ def test_what_is_opened_must_be_a_folder(folder):
         dynmargin.open_data(folder / "nope")
     with pytest.raises(dynmargin.DataError, match=r"this is a file, not a folder; write one by dynmargin data convert"):
         dynmargin.open_data(folder / "train")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("empty.svm", b"", "there are no rows"),
+        ("empty.csv", b"\n", "the file is empty"),
+        ("names.csv", b"a,b,label\n", "there are no rows below the names of the columns"),
+        ("semi.csv", b"a;b;label\n1;2;1\n", "its first line has semicolons, and no commas; write commas instead"),
+        ("tabs.csv", b"a\tlabel\n1\t2\n", "its first line has tabs, and no commas; use --format tsv"),
+        ("commas.tsv", b"a,label\n1,2\n", "its first line has commas, and no tabs; use --format csv"),
+        (
+            "latin.csv",
+            "größe,label\n1,1\n".encode("latin-1"),
+            "its first line is not UTF-8 text (byte 3); write it as ",
+        ),
+    ],
+)
+def test_what_is_no_table_is_refused_in_words(name, content, message, run, folder):
+    (folder / name).write_bytes(content)
+    label = () if name.endswith("svm") else ("--label", "label")
+    code, _, err = run("train", name, "m.npz", *label)
+    assert (code, err.startswith(f"dynmargin train: {name}: {message}")) == (3, True)
+    if label:
+        code, _, err = run("data", "convert", name, f"{name}.dm/", *label)
+        assert (code, "no rows" in err or message in err) == (3, True)
+
+
+def test_labels_that_look_wrong_are_mentioned(run, folder):
+    (folder / "measured").write_text("".join(f"{k / 8} 1:{k}\n" for k in range(30)))
+    assert (
+        "are 30 different numbers, not all of them whole; each is taken" in run("train", "-q", "measured", "m.npz")[2]
+    )
+    (folder / "large").write_text("123456789012345678 1:1\n-1 2:1\n")
+    assert "large: labels beyond 2**53 are rounded" in run("train", "-q", "large", "m.npz")[2]
+    assert "--label 1 is ignored: LIBSVM text has" in run("train", "-q", "train", "m.npz", "--label", "1")[2]
+    assert run("train", "-q", "train", "m.npz")[2] == ""
+
+
+def test_a_model_in_the_wrong_place_is_pointed_out(run, folder):
+    assert run("predict", "model.npz", "train")[2].endswith(
+        "model.npz is a model, and train is not; the order is DATA MODEL\n"
+    )
+    assert run("verify", "train", "model.npz")[2].endswith("the order is MODEL DATA\n")
+    assert run("convert", "model.npz", "theirs")[0] == 0
+    hint = "theirs is a model of LIBLINEAR; convert it by dynmargin convert theirs theirs.npz\n"
+    assert run("predict", "train", "theirs")[2].endswith(hint)
+
+
+def test_standard_output_may_follow_options(run, folder):
+    assert run("predict", "train", "model.npz", "--scores", "-")[1].startswith("label 1\n")
+    code, _, err = run("compare", "train", "--csv", "out", "--plot", "out")
+    assert (code, "would both be written to out" in err) == (3, True)

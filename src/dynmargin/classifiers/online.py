@@ -46,10 +46,10 @@ def one_against_the_rest(method: Method) -> Method:
 class OnlineFitted:
     """What a stream leaves beside `Fitted`, for type checkers."""
 
-    certificate_: (
-        Certificate | OnlineCertificate
-    )  # the latter after `partial_fit`: no proof yet that others could check
-    certificates_: list[Certificate] | list[OnlineCertificate]
+    # What `fit` and `certify` leave, which is what nearly everybody asks. After `partial_fit` it is an
+    # OnlineCertificate: no proof yet that others could check.
+    certificate_: Certificate
+    certificates_: list[Certificate]
     n_samples_seen_: int
     _streams: list[Stream] | None  # one per certificate; None after a fit that did not keep any
 
@@ -254,7 +254,8 @@ class OnlineClassifier(OnlineFitted, PerceptronFamily):
     def _publish_models(self, certificates: list[Proof]) -> Proof:
         """Set the weights and what is proven about them; return the certificate with the largest gap."""
         worst = max(certificates, key=lambda certificate: certificate.gap)
-        self.certificates_, self.certificate_ = certificates, worst
+        found: Any = certificates, worst  # of either kind, see `OnlineFitted`
+        self.certificates_, self.certificate_ = found
         self.coef_ = np.array([certificate.weights for certificate in certificates])
         self.intercept_ = np.array([certificate.intercept for certificate in certificates])
         return worst

@@ -43,6 +43,10 @@ def run(arguments: argparse.Namespace) -> int:
     from .followed import Followed
 
     documents.require_separate(arguments, arguments.csv, "--csv")
+    if arguments.csv and arguments.csv == arguments.plot:
+        raise ValueError(
+            f"--csv and --plot would both be written to {arguments.csv}; name another file for one of them"
+        )
     for out in filter(None, (arguments.csv, arguments.plot)):
         require_writable(out)
         require_other_file(out, *files_of(arguments.data))

@@ -131,6 +131,8 @@ def read_data(
             options["drop"] = [*arguments.drop, *(name for name in dropped if isinstance(name, str))]
         options["zero_based"] = "auto" if model.first_index is None else model.first_index == 0
         options["features"] = model.n_features if arguments.label is None else None
+    elif arguments.label is not None and (arguments.format or format_of(arguments.data)) == "libsvm":
+        notice(f"--label {arguments.label} is ignored: LIBSVM text has the label first in every line")
     enter(f"reading {name_of(arguments.data)}")
     dataset = read_several(files_of(arguments.data), read_dataset, format=arguments.format, **options)
     enter("preparing")
@@ -152,10 +154,33 @@ def require_there(arguments: argparse.Namespace) -> None:
 def read_model(arguments: argparse.Namespace) -> "LinearModel":
     """Load the model, unless standard input would have to be both model and data."""
     from ..model.linear_model import load
+    from ..model.model_file import ModelFileError
 
     if arguments.data == arguments.model == "-":
         raise ValueError("only one of DATA and MODEL can be standard input")
-    return load(arguments.model)
+    try:
+        return load(arguments.model)
+    except ModelFileError:
+        if not is_model(arguments.data):
+            raise
+        order = "DATA MODEL" if arguments.command == "predict" else "MODEL DATA"
+        message = f"{arguments.data} is a model, and {arguments.model} is not; the order is {order}"
+        raise ModelFileError(message) from None
+
+
+def is_model(path: str) -> bool:
+    """Whether a file is a model of ours, not only one that numpy can read."""
+    from ..data.archives import head
+    from ..model.linear_model import load
+    from ..model.model_file import ModelFileError
+
+    if head(path, 2) != b"PK":
+        return False
+    try:
+        load(path)
+    except ModelFileError:
+        return False
+    return True
 
 
 def read_weights(path: str, n_rows: int) -> "NDArray[np.float64]":

@@ -105,7 +105,12 @@ def parse(words: list[str], arguments: argparse.Namespace) -> None:
     _, rest = top.parse_known_args(words, arguments)
     # The last, optional file may follow options, which argparse alone would not accept.
     optional = getattr(arguments, "optional", None)
-    if len(rest) == 1 and optional and getattr(arguments, optional) is None and not rest[0].startswith("-"):
+    if (
+        len(rest) == 1
+        and optional
+        and getattr(arguments, optional) is None
+        and (rest[0] == "-" or not rest[0].startswith("-"))
+    ):
         setattr(arguments, optional, rest.pop())
     if rest:  # files are among them only because an option before them is unknown
         unknown = [word for word in rest if word.startswith("-")] or rest

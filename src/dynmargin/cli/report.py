@@ -46,8 +46,8 @@ def run(arguments: argparse.Namespace) -> int:
     content, name = contents(arguments.model), name_of(arguments.model)
     model = LinearModel(**parse(content, name))
     data = "some data" if arguments.data is None else name_of(arguments.data)
-    commands = [(verify_command(arguments, data),) for data in (arguments.data, None)]
-    origin = Origin(name, data, *commands, digest(content, name))
+    here, elsewhere = verify_command(arguments, arguments.data), verify_command(arguments, None)
+    origin = Origin(name, data, (here,), (elsewhere,), digest(content, name))
     write_report(arguments.out, model, origin, *read_rows(arguments, model))
     return DONE
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 OPTIONS = (options.FITTING, options.WEIGHTS, options.READING, options.LABEL, options.JOBS, documents.JSON)
 
 LEAST_READING = 1.0  # seconds, in which a package for tables may have to be loaded too
+MANY_CLASSES = 20  # of labels that are not whole numbers: they may be meant for regression
 LONGEST_LIMIT = 1e8  # seconds, that is three years: clocks refuse what is much longer
 SETTLING = ("auto", "newton", "dcd", "pdm")  # algorithms that continue to as small a gap as predictions need
 
@@ -192,17 +193,21 @@ def default_model(data: str) -> str:
 def read(arguments: argparse.Namespace) -> "Dataset":
     """Read the data and report their size."""
     from ..data.archives import name_of
+    from ..data.dataset import DataError
     from ..problem.statement import counted
 
     began = time.perf_counter()
     with limit_of_reading(arguments):
         dataset = options.read_data(arguments, labelled=True)
+    if dataset.X.shape[0] == 0:
+        raise DataError("there are no rows", name_of(arguments.data))
     if not arguments.quiet:
         rows, columns = dataset.X.shape
         seconds = time.perf_counter() - began
         size = f"{counted(rows, 'row')}, {counted(columns, 'feature')}"
         options.say(f"{name_of(arguments.data)}: {size}, read in {seconds:.2f} s")
     mention_many_features(dataset)
+    mention_numbers_for_labels(dataset)
     return dataset
 
 
@@ -227,6 +232,17 @@ def limit_of_reading(arguments: argparse.Namespace) -> Iterator[None]:
             yield
     except TimeoutError:
         raise too_late(limit, started, "read") from None
+
+
+def mention_numbers_for_labels(dataset: "Dataset") -> None:
+    """Mention labels that look like measurements: every one of them becomes a class."""
+    import numpy as np
+
+    y = dataset.y
+    if y is None or y.dtype.kind != "f" or not np.isfinite(y).all() or (y == np.round(y)).all():
+        return
+    if (several := len(np.unique(y))) > MANY_CLASSES:
+        notice(f"the labels are {several} different numbers, not all of them whole; each is taken for a class")
 
 
 def mention_many_features(dataset: "Dataset") -> None:

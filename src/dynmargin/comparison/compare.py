@@ -144,7 +144,8 @@ def compare(
             phases.enter(f"{name}, {place} of {len(names)}")
             with convergence_warnings_logged(name):
                 entry = contest.run_peer(name, peers[name]) if name in peers else contest.run_ours(name)
-            told = {"compared": f"{name}, {place} of {len(names)}: {entry.seconds:.2f} s, {entry.stop_reason}"}
+            ended = f", {entry.stop_reason}" if entry.stop_reason else ""  # which not every peer tells
+            told = {"compared": f"{name}, {place} of {len(names)}: {entry.seconds:.2f} s{ended}"}
             logger.info("compare: %s took %.2f s, stop reason %s", name, entry.seconds, entry.stop_reason, extra=told)
             entries.append(entry)
     bounds: dict[Problem, float] = {}  # the smallest that is proven for each problem, whoever proved it

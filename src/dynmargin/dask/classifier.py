@@ -91,7 +91,7 @@ class DaskMaxMarginClassifier(StopBySettledRows, Proven, Chosen, Cost, Losses, I
         return {**state, "client": None}  # whoever reads it has another one
 
     @validated
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, settle_on: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, settle_on: Any = None) -> Self:
         """Train until what is asked for is proven, or a limit is met.
 
         Parameters

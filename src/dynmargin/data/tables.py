@@ -16,6 +16,8 @@ from .dataset import Csr, DataError, Dataset, as_names
 from .limits import max_unpacked, require_unpacked, taking_memory
 
 NUMBERS = ("int", "uint", "float", "double", "halffloat", "half_float", "bool")  # how such types are called
+WORDS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}  # delimiters
+FORMAT_OF = {"\t": "tsv", ",": "csv"}
 MOST_DROPPED = 10  # named in a message
 HEAD_BYTES = 1 << 20  # in which the first line ends
 MOST_CELLS = 2**31  # a larger sparse matrix does not belong in a table
@@ -30,6 +32,7 @@ def parse_csv(content: NDArray[np.uint8], name: str, asked: Asked, delimiter: st
     from pyarrow import csv as pyarrow_csv
 
     first_line = bytes(content[:HEAD_BYTES])
+    _require_table(first_line, name, asked, delimiter)
     _require_room_for_columns(content, name, delimiter)
     headless = all(_is_number(field) for field in _fields(first_line, delimiter))
     try:
@@ -42,13 +45,36 @@ def parse_csv(content: NDArray[np.uint8], name: str, asked: Asked, delimiter: st
         raise MemoryError(_core.shortage("the table", CELL_BYTES * _cells(content, delimiter))) from error
     except pyarrow.ArrowException as error:
         raise DataError(f"not readable as CSV: {error}", name) from error
+    if table.num_rows == 0:
+        raise DataError("there are no rows below the names of the columns", name)
     return _dataset(table, name, asked, named=not headless)
+
+
+def _require_table(head: bytes, name: str, asked: Asked, delimiter: str) -> None:
+    """Refuse what the first line shows to be no table: nothing at all, another encoding, other delimiters."""
+    line = head.split(b"\n", 1)[0]
+    if not head.strip():
+        raise DataError("the file is empty", name)
+    try:
+        text = line.decode()
+    except UnicodeDecodeError as error:
+        if error.end < HEAD_BYTES:  # else the line may have been cut there
+            raise DataError(
+                f"its first line is not UTF-8 text (byte {error.start + 1}); write it as UTF-8, as iconv does", name
+            ) from None
+        return
+    several = asked.required or asked.label is not None or len(asked.names or ()) > 1  # columns must there be
+    other = next((one for one in WORDS if one in text), None)
+    if several and delimiter not in text and other is not None:
+        how = f"use --format {FORMAT_OF[other]}" if other in FORMAT_OF else f"write {WORDS[delimiter]} instead"
+        raise DataError(f"its first line has {WORDS[other]}, and no {WORDS[delimiter]}; {how}", name)
 
 
 def check_header(head: bytes, name: str, asked: Asked, delimiter: str = ",") -> None:
     """Refuse what the first line of a CSV file shows to be wrong, before everything is read."""
     if b"\n" not in head:
         return
+    _require_table(head, name, asked, delimiter)
     names = _fields(head, delimiter)
     named = not all(_is_number(field) for field in names)
     choose(names if named else _numbered(len(names)), named, asked, name)
@@ -77,6 +103,7 @@ def parse_csv_pieces(text: Iterator[bytes], name: str, asked: Asked, delimiter: 
     first = bytearray()
     while len(first) < PIECE_BYTES and (piece := next(text, b"")):
         first += piece
+    _require_table(bytes(first[:HEAD_BYTES]), name, asked, delimiter)
     content = np.frombuffer(bytes(first), dtype=np.uint8)
     _require_room_for_columns(content, name, delimiter)
     headless = all(_is_number(field) for field in _fields(bytes(first[:HEAD_BYTES]), delimiter))

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -88,6 +89,8 @@ def beside(
 ) -> list[Any]:
     """Write a label beside each line, where it covers no line and no other label.
 
+    Where there is no such place beside it, a label is written further away, and a thin line leads to it.
+
     Parameters
     ----------
     ax : matplotlib axes
@@ -127,16 +130,20 @@ def beside(
         path = paths[id(line)]
         seen = path[(path[:, 1] >= frame.y0) & (path[:, 1] <= frame.y1)]
         path = seen if len(seen) else path
-        beside_it, up, right = _best_place(path, crowd, box.width, box.height, frame, taken, at, above)
+        occupied = _Occupied(crowd, taken, frame, box.width, box.height)
+        beside_it, up, right, crowded = _best_place(path, occupied, at, above)
         text.xy = ax.transData.inverted().transform(beside_it)
         text.set(va="bottom" if up else "top", ha="right" if right else "left")
         text.set_position((0, GAP_POINTS if up else -GAP_POINTS))
+        if crowded and (corner := _empty_place(beside_it, occupied)) is not None:
+            _lead_to(text, line.get_color(), np.subtract(corner, beside_it), box)
         taken.append(text.get_window_extent())
         written.append(text)
     return written
 
 
 GAP_POINTS = 4
+SPACE = 6  # pixels between two labels side by side
 
 
 def key(ax: Any, entries: Sequence[tuple[str, str]], corner: str = "upper right") -> None:
@@ -157,13 +164,64 @@ def key(ax: Any, entries: Sequence[tuple[str, str]], corner: str = "upper right"
         )
 
 
-def _best_place(
-    path: Any, crowd: Any, width: float, height: float, frame: Any, taken: Sequence[Any], at: float, wanted: bool
-) -> tuple[Any, bool, bool]:
-    """Return where to write: the point beside which a box of this size covers least, above or below it, right or left.
+@dataclass(frozen=True)
+class _Occupied:
+    """What a box of some size may cover, all in pixels: points on lines, other labels, and what is not in the frame."""
 
-    A little more distance than a letter's height keeps the label off the line.
+    crowd: Any
+    taken: Sequence[Any]
+    frame: Any
+    width: float
+    height: float
+
+    def covered(self, left: float, bottom: float) -> float:
+        """Return how bad a place is: the points that are covered there, and far more for the rest."""
+        crowd, frame, width, height = self.crowd, self.frame, self.width, self.height
+        inside = frame.x0 <= left and left + width <= frame.x1 + 2
+        inside &= frame.y0 <= bottom and bottom + height <= frame.y1 + 0.4 * height
+        covered = (crowd[:, 0] > left - 2) & (crowd[:, 0] < left + width + 2)
+        covered &= (crowd[:, 1] > bottom - 2) & (crowd[:, 1] < bottom + height + 2)
+        clash = any(
+            box.x0 - SPACE < left + width and left < box.x1 + SPACE and box.y0 < bottom + height and bottom < box.y1
+            for box in self.taken
+        )
+        return float(covered.sum() + 1000 * clash + 2000 * (not inside))
+
+    def crosses_labels(self, begin: Any, end: Any) -> bool:
+        """Whether a straight line crosses a label."""
+        return any(box.contains(*point) for point in np.linspace(begin, end, 20) for box in self.taken)
+
+
+def _empty_place(point: Any, occupied: _Occupied) -> tuple[float, float] | None:
+    """Return the lower left corner of the closest box that covers nothing; None if there is no such place nearby."""
+    x, y = point
+    width, height = occupied.width, occupied.height
+    for distance in np.arange(2.0, 12.0, 0.5) * height:
+        for angle in np.radians([-90, -60, -120, -30, -150, 90, 60, 120, 30, 150, 0, 180]):
+            across, up = x + distance * np.cos(angle), y + distance * np.sin(angle)
+            corner = across - width * (0.5 - 0.5 * np.cos(angle)), up - height / 2
+            if occupied.covered(*corner) == 0 and not occupied.crosses_labels(point, (across, up)):
+                return corner
+    return None
+
+
+def _lead_to(text: Any, colour: Any, offset: Any, box: Any) -> None:
+    """Move a label so that its lower left corner is `offset` pixels from its point, and draw a thin line to it."""
+    points = 72 / text.figure.dpi
+    text.set(ha="left", va="bottom")
+    text.set_position((offset[0] * points, offset[1] * points))
+    nearest = np.clip(0, offset, np.add(offset, (box.width, box.height)))
+    thin = {"arrowstyle": "-", "color": colour, "linewidth": 0.6, "shrinkA": 1, "shrinkB": 3}
+    text.axes.annotate("", text.xy, nearest * points, textcoords="offset points", arrowprops=thin)
+
+
+def _best_place(path: Any, occupied: _Occupied, at: float, wanted: bool) -> tuple[Any, bool, bool, bool]:
+    """Return where to write: the point beside which a box covers least, above or below it, right or left.
+
+    And whether it covers anything even there. A little more distance than a letter's height keeps the label off the
+    line.
     """
+    width, height = occupied.width, occupied.height
     best, found = math.inf, (path[-1], True, True)
     places = np.linspace(len(path) - 1, 0, 60).astype(int)
     for place in places[np.argsort(np.abs(places - at * (len(path) - 1)), kind="stable")]:
@@ -172,20 +230,12 @@ def _best_place(
             for right in (True, False):
                 left = x - width if right else x
                 bottom = y + 0.35 * height if above else y - 1.35 * height
-                inside = frame.x0 <= left and left + width <= frame.x1 + 2
-                inside &= frame.y0 <= bottom and bottom + height <= frame.y1 + 0.4 * height
-                covered = (crowd[:, 0] > left - 2) & (crowd[:, 0] < left + width + 2)
-                covered &= (crowd[:, 1] > bottom - 2) & (crowd[:, 1] < bottom + height + 2)
-                clash = any(
-                    box.x0 < left + width and left < box.x1 and box.y0 < bottom + height and bottom < box.y1
-                    for box in taken
-                )
-                badness = covered.sum() + 0.5 * (above is not wanted) + 1000 * clash + 2000 * (not inside)
+                badness = occupied.covered(left, bottom) + 0.5 * (above is not wanted)
                 if badness < best:
                     best, found = badness, ((x, y), above, right)
                 if best == 0:
-                    return found
-    return found
+                    return (*found, False)
+    return (*found, best >= 1)
 
 
 def _on_screen(ax: Any, line: Any) -> Any:

@@ -192,6 +192,10 @@ def _read(content: NDArray[np.uint8], name: str, digests: dict[str, str]) -> tup
         names.add(entry)
         return entry in _ENTRIES
 
+    from .liblinear_file import is_model  # which stands above
+
+    if is_model(content):
+        raise ModelFileError(f"{name} is a model of LIBLINEAR; convert it by dynmargin convert {name} {name}.npz")
     try:
         arrays = read_arrays(content, name, wanted, digests)
         known = scalar(arrays, "format", "U") == FORMAT

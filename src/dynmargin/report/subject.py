@@ -112,7 +112,9 @@ class Subject:
         if left_out:
             X, y = X[known], y[known]
         if len(y) == 0:
-            raise ValueError("no row has a label that the model knows")
+            raise ValueError(
+                "no row has a label that the model knows" if left_out else "there are no rows to report on"
+            )
         return cls(model, origin, X, y, known + 1, left_out, verification, names)
 
     @property
