@@ -21,7 +21,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-import zstandard
+from zstd_archives import compress_zstd
 
 import dynmargin
 from dynmargin import DataError, ModelFileError, _core, load, read_libsvm
@@ -312,7 +312,7 @@ def needs_limits(test):
     return pytest.mark.unsanitized(has_limits(test))
 
 
-PACKERS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".zst": zstandard.compress}
+PACKERS = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress, ".zst": compress_zstd}
 
 
 def bomb(suffix, megabytes):

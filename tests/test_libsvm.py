@@ -8,10 +8,10 @@ import re
 
 import numpy as np
 import pytest
-import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.datasets import dump_svmlight_file, load_svmlight_file
+from zstd_archives import compress_zstd
 
 from dynmargin import DataError, _core, read_libsvm
 from dynmargin.data import libsvm
@@ -232,7 +232,7 @@ def test_ten_thousand_mutated_files_parse_as_in_scikit_learn_or_are_refused(monk
     assert 0 < deliberate < 1000
 
 
-PACKERS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": zstandard.compress}
+PACKERS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": compress_zstd}
 
 
 @pytest.mark.parametrize("suffix", PACKERS)

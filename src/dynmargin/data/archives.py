@@ -41,9 +41,7 @@ class _Zstd:
     MORSEL = 1024  # makes at most 32 MB
 
     def __init__(self) -> None:
-        import zstandard
-
-        self._stream = zstandard.ZstdDecompressor().decompressobj()
+        self._stream = _zstd()
         self.unconsumed_tail = b""
 
     @property
@@ -62,6 +60,20 @@ class _Zstd:
             place += self.MORSEL
         self.unconsumed_tail = data[place:]
         return bytes(found)
+
+
+def _zstd() -> Any:
+    """Start a stream of zstd, which the standard library knows from Python 3.14 on, where it was built with it."""
+    if sys.version_info >= (3, 14):
+        try:
+            from compression.zstd import ZstdDecompressor
+        except ImportError:
+            pass
+        else:
+            return ZstdDecompressor()
+    import zstandard
+
+    return zstandard.ZstdDecompressor().decompressobj()
 
 
 def _xz() -> lzma.LZMADecompressor:

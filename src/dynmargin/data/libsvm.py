@@ -32,7 +32,7 @@ def parse(text: NDArray[np.uint8], name: str, zero_based: bool | Literal["auto"]
     if first == 1:
         indices -= 1
     n_columns = max(1, parsed.largest - first + 1)
-    notices = (f"{name}: query ids (qid) are ignored",) if parsed.query_ids else ()
+    notices: tuple[str, ...] = (f"{name}: query ids (qid) are ignored",) if parsed.query_ids else ()
     if np.any(np.abs(parsed.labels) > LARGEST_EXACT):
         notices += (f"{name}: labels beyond 2**53 are rounded, so that some may become the same",)
     X = Csr(parsed.values, indices, parsed.starts, (len(parsed.labels), n_columns))
@@ -96,7 +96,7 @@ def read_libsvm(
     Parameters
     ----------
     f : path or binary file object
-        What to read; plain, or compressed by gzip, bzip2, xz or (with the zstandard package) zstd.
+        What to read; plain, or compressed by gzip, bzip2, xz or zstd (before Python 3.14 with the zstandard package).
     n_features : int, optional
         The number of columns; by default as many as the largest index needs.
     dtype : data type, default=float64
