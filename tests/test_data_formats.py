@@ -188,7 +188,7 @@ def test_a_table_without_names_is_told_by_its_first_line(tmp_path):
         ("a,b\n1,2\n,3\n", "column 'a' has no value in row 2"),
         ("a,b\n1,2\n3\n", "not readable as CSV"),
         ("a,a\n1,2\n", "several columns are called 'a'"),
-        ("", "not readable as CSV"),
+        ("", "the file is empty"),
     ],
 )
 def test_bad_tables_are_refused(text, message, tmp_path):

@@ -12,7 +12,7 @@ from dynmargin.cli.parser import COMMANDS
         (["train", "nowhere"], "dynmargin train: nowhere: no such file or directory"),
         (["train", "broken"], "dynmargin train: broken, line 2, column 3: expected index:value, found 'x'"),
         (["train", "one-class"], "dynmargin train: the labels hold 1 class only (1); a classifier needs two or more"),
-        (["train", "empty", "m.npz"], "dynmargin train: there are no rows to train on"),
+        (["train", "empty", "m.npz"], "dynmargin train: empty: there are no rows"),
         (["train", "with-nan"], "dynmargin train: row 2 has the value nan; all values must be finite"),
         (["train", "nan-label"], "dynmargin train: the label of row 1 is nan, which is not a label"),
         (["train", "train", "no/such/folder/m.npz"], "dynmargin train: no/such/folder: there is no such folder"),

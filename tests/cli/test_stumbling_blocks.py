@@ -164,3 +164,18 @@ def test_standard_output_may_follow_options(run, folder):
     assert run("predict", "train", "model.npz", "--scores", "-")[1].startswith("label 1\n")
     code, _, err = run("compare", "train", "--csv", "out", "--plot", "out")
     assert (code, "would both be written to out" in err) == (3, True)
+
+
+def test_a_line_of_numbers_is_hardly_one_of_names(run, folder):
+    (folder / "iris.csv").write_text("5.1,3.5,setosa\n4.9,3.0,setosa\n7.0,3.2,versicolor\n")
+    notice = "dynmargin: iris.csv: the first line is taken for names (5.1, 3.5, setosa); if it is a row, put a line of"
+    assert run("train", "-q", "iris.csv", "m.npz", "--label", "3")[2].startswith(notice)
+    assert run("data", "convert", "iris.csv", "iris.dm/", "--label", "3")[2].startswith(notice)
+    (folder / "counted.csv").write_text("0,1,label\n5.1,3.5,setosa\n7.0,3.2,versicolor\n")  # as pandas numbers columns
+    assert run("train", "-q", "counted.csv", "m.npz", "--label", "label")[2] == ""
+
+
+def test_an_empty_label_is_a_missing_one(run, folder):
+    (folder / "gap.csv").write_text("x,kind\n1,a\n2,\n3,b\n")
+    code, _, err = run("train", "gap.csv", "m.npz", "--label", "kind")
+    assert (code, err) == (3, "dynmargin train: gap.csv: the label 'kind' is missing in row 2\n")

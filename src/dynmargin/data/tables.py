@@ -4,6 +4,8 @@ import csv
 import io
 import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -47,7 +49,19 @@ def parse_csv(content: NDArray[np.uint8], name: str, asked: Asked, delimiter: st
         raise DataError(f"not readable as CSV: {error}", name) from error
     if table.num_rows == 0:
         raise DataError("there are no rows below the names of the columns", name)
-    return _dataset(table, name, asked, named=not headless)
+    dataset = _dataset(table, name, asked, named=not headless)
+    return dataset if headless else replace(dataset, notices=_odd_names(table.column_names, name))
+
+
+def _odd_names(names: Sequence[str], name: str) -> tuple[str, ...]:
+    """Mention names that look like a row: numbers that do not count the columns."""
+    numbers = [float(one) for one in names if _is_number(one)]
+    counting = all(later - one == 1 for one, later in pairwise(numbers))
+    if len(numbers) < len(names) / 2 or (counting and len(numbers) > 1):
+        return ()
+    return (
+        f"{name}: the first line is taken for names ({listed(names)}); if it is a row, put a line of names above it",
+    )
 
 
 def _require_table(head: bytes, name: str, asked: Asked, delimiter: str) -> None:
@@ -123,7 +137,8 @@ def parse_csv_pieces(text: Iterator[bytes], name: str, asked: Asked, delimiter: 
             for batch in reader:
                 if batch.num_rows:
                     table = pyarrow.Table.from_batches([batch])
-                    yield _dataset(table, name, asked, named=not headless)
+                    dataset = _dataset(table, name, asked, named=not headless)
+                    yield dataset if headless else replace(dataset, notices=_odd_names(table.column_names, name))
     except MemoryError as error:  # pyarrow's is both
         raise MemoryError(_core.shortage("a piece of the table", CELL_BYTES * PIECE_BYTES)) from error
     except pyarrow.ArrowException as error:
@@ -296,7 +311,12 @@ def _labels(column: Any, title: str, name: str) -> NDArray[Any]:
     if not str(column.type).startswith((*NUMBERS, "string", "large_string", "dictionary<values=string")):
         raise DataError(f"the label {title!r} holds {column.type}, neither numbers nor text", name)
     labels = np.asarray(column.to_pylist() if "dictionary" in str(column.type) else column.to_numpy())
-    return labels.astype(np.str_) if labels.dtype.kind in "OUS" else labels
+    if labels.dtype.kind not in "OUS":
+        return labels
+    labels = labels.astype(np.str_)
+    if len(empty := np.flatnonzero(labels == "")):  # nothing between two commas is text to pyarrow
+        raise DataError(f"the label {title!r} is missing in row {int(empty[0]) + 1}", name)
+    return labels
 
 
 def _table(dataset: Dataset) -> Any:
