@@ -5,9 +5,9 @@ import pytest
 from sklearn.datasets import load_breast_cancer, make_classification
 
 from dynmargin import MaxMarginClassifier, NewtonClassifier, _core
-from dynmargin.algorithms.entrants import PROBE
+from dynmargin.algorithms.entrants import PROBE, CoordinateDescent, DynamicMargin
 from dynmargin.algorithms.newton import NewtonTrainer
-from dynmargin.algorithms.race import Race
+from dynmargin.algorithms.race import TRIAL, Race
 from dynmargin.problem.matrix import as_matrix
 from dynmargin.problem.packed import PackedProblem
 from dynmargin.problem.problems import state_problems
@@ -84,6 +84,26 @@ def test_coordinate_descent_that_is_hopeless_ends_after_two_probes():
     assert race.turns[:3] == ["dcd", "dcd", "newton"]
     assert set(race.turns) == {"dcd", "newton"}
     assert race.descent.trainer.visits <= (2 * PROBE + 1) * len(y)  # a pause waits for the end of a stretch
+
+
+def test_newton_without_a_hessian_is_tried_before_pdm_begins(monkeypatch):
+    random = np.random.default_rng(0)
+    X = np.where(random.random((800, 2500)) < 0.01, random.normal(size=(800, 2500)), 0.0)
+    monkeypatch.setattr(CoordinateDescent, "expected", lambda self, spent: 0.0 if self.trainer is None else 1e30)
+    monkeypatch.setattr(DynamicMargin, "expected", lambda self, spent: 1.0)
+    race = Race(packed(X, (X[:, 0] > 0).astype(int), 10.0), Request(epsilon=1e-3))
+    while not race.turn_over:
+        race.advance(0.0, 2**53)
+    race.check()
+    spent = race.descent.work
+    race.advance(0.0, 2**53)
+    assert race.turns == ["dcd", "newton"]
+    assert race.newton.allowed == TRIAL * spent
+    while not race.turn_over:
+        race.advance(0.0, 2**53)
+    race.check()
+    race.advance(0.0, 2**53)
+    assert race.turns == ["dcd", "newton", "pdm"]
 
 
 def test_a_probe_is_not_checked_where_few_rows_have_a_dual_weight():

@@ -48,6 +48,7 @@ FARTHEST = 20.0  # times the work so far: no forecast of coordinate descent is g
 # take 0.63 times the time, and none takes more than 1.15 times.)
 HARD, PROBE, CROWDED, STEADY, HARDLY = 100.0, 2.0, 0.15, 0.02, 0.9
 HOPELESS = 1000.0  # times the work so far, what it is expected to take then
+TRUSTED = 300.0  # passes of coordinate descent: if Newton's method takes more, it does not suit the problem after all
 PDM_PER_NEWTON = 1.2  # and what PDM is expected to take at least, compared with Newton's method
 PDM_FARTHEST = 1.0  # the same of PDM, whose polish may end a run at any time
 MOST_VISITS = 2.0**62
@@ -268,6 +269,12 @@ class Newton(Entrant):
         """Its steps, if they are exact; thousands of others without progress do not mean that all have stalled."""
         return super().full_passes if self.exact_at_once else 0
 
+    @property
+    def gap(self) -> float:
+        """What the best of its bounds leave open: the upper bound goes up and down."""
+        upper_bound = min(self.upper_bound, self.trainer.best_upper_bound if self.trainer is not None else math.inf)
+        return 1 - self.margin / upper_bound if 0 < upper_bound < math.inf else math.inf
+
     def pause(self) -> None:
         """Do nothing: a step is a turn of its own, if need be."""
 
@@ -278,7 +285,8 @@ class Newton(Entrant):
     def expected(self, spent: float) -> float:
         """Return the work that it will take to close the gap, when all have spent so much already."""
         if self.trainer is not None:
-            return max(self.work, self._work_of(self.steps, formed=True))
+            likely = max(self.work, self._work_of(self.steps, formed=True))
+            return likely if self.exact_at_once else min(likely, max(self.work_if_even, SMALLEST_SHARE * self.work))
         # To find weights to begin at.
         on_subset = SUBSET_STEPS * self.solve_work if spent == 0 and self.may_form_hessian else 0.0
         return self._work_of(self.steps) + on_subset
@@ -286,7 +294,8 @@ class Newton(Entrant):
     @property
     def least(self) -> float:
         """The least work that is worth a turn."""
-        return self._work_of(NEWTON_STEPS)
+        products = FEWEST_PRODUCTS * self.remembered * self.product_work
+        return self._work_of(NEWTON_STEPS) if self.exact_at_once else NEWTON_STEPS * self.step_work + products
 
     def _work_of(self, steps: int, *, formed: bool = False) -> float:
         """Return the work of some steps; where a Hessian is expensive, conjugate gradients may do without it."""

@@ -28,6 +28,7 @@ from .entrants import (
     NUMBERS_OF_ENTRANT,
     PDM_PER_NEWTON,
     PROBE,
+    TRUSTED,
     CoordinateDescent,
     DynamicMargin,
     Entrant,
@@ -43,6 +44,10 @@ from .newton import Vector
 FIRST_SHARE, LARGER_FIRST_SHARE = 0.12, 0.25
 PATIENCE = 0.25  # of what the next one would take: the longest turn, after which its progress is judged again
 FIRST_PASSES = 2.0  # the first turn of coordinate descent lasts at least as long
+# Without a Hessian, Newton's method may take a tenth of what is expected, or ten times as much. So before PDM begins it
+# gets a turn of this share of all work so far, which shows how fast its gap falls. (4,159 rows of 364,698 columns take
+# 78 ms instead of 750. Eleven other random problems take 0.97 times the time on average, and at most 1.18 times.)
+TRIAL = 0.7
 LARGEST_WORK = 1e100
 LARGEST_STIFFNESS = 1e12  # for Newton's method, as polish.hpp has it
 
@@ -117,7 +122,8 @@ class Race:
             self.newton.remembered = self.descent.active_share()
         spent = sum(entrant.work for entrant in self.entrants)
         expected = {entrant: entrant.expected(spent) for entrant in self.entrants if not entrant.over}
-        if self.descent.trainer is not None and self.descent.hopeless and self.newton in expected:
+        trusted = self.newton is not None and self.newton.work < TRUSTED * self.descent.pass_work
+        if trusted and self.descent.trainer is not None and self.descent.hopeless and self.newton in expected:
             expected = {
                 entrant: max(work, PDM_PER_NEWTON * expected[self.newton])
                 if isinstance(entrant, DynamicMargin) and entrant.trainer is None
@@ -127,6 +133,8 @@ class Race:
         chosen = min(expected, key=lambda entrant: expected[entrant])
         others = min((work for entrant, work in expected.items() if entrant is not chosen), default=LARGEST_WORK)
         turn = max(min(PATIENCE * others, 2 * expected[chosen], LARGEST_WORK), chosen.least)
+        if isinstance(chosen, DynamicMargin) and chosen.trainer is None and (newton := self._newcomer()) is not None:
+            chosen, turn = newton, TRIAL * spent
         second_probe = chosen is self.descent and self.descent.crowded and not self.descent.probed
         if second_probe:
             turn = PROBE * self.descent.pass_work
@@ -139,6 +147,11 @@ class Race:
         chosen.allow(turn)
         self.turns.append(chosen.name)
         self.current, self.turn_over = chosen, False
+
+    def _newcomer(self) -> Newton | None:
+        """Return Newton's method if it has not begun yet, and would do without a Hessian."""
+        newton = self.newton
+        return newton if newton is not None and newton.trainer is None and not newton.exact_at_once else None
 
     def check(self) -> _core.Bounds:
         """Return the best bounds of all, after a check of the algorithm whose turn it is."""
