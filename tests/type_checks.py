@@ -48,9 +48,14 @@ assert_type(dynmargin.theory.pdm_update_bound(10.0, 1.0, np.array([0.1, 0.2])), 
 
 # The few functions of the gallery have no annotations, which would hide what they show.
 OF_SCRIPTS = ["--allow-untyped-defs", "--allow-untyped-calls"]
-# Pyright would guess the types of libraries that have none, often wrongly. That a loop may have no rounds is no matter
-# of types.
-PYRIGHT = {"useLibraryCodeForTypes": False, "reportPossiblyUnboundVariable": False, "reportMissingModuleSource": False}
+# Pyright would guess the types of libraries that have none, often wrongly, and they need not be installed. That a loop
+# may have no rounds is no matter of types.
+PYRIGHT = {
+    "useLibraryCodeForTypes": False,
+    "reportMissingImports": False,
+    "reportMissingModuleSource": False,
+    "reportPossiblyUnboundVariable": False,
+}
 
 
 def programs(folder: Path) -> list[Path]:

@@ -179,3 +179,11 @@ def test_an_empty_label_is_a_missing_one(run, folder):
     (folder / "gap.csv").write_text("x,kind\n1,a\n2,\n3,b\n")
     code, _, err = run("train", "gap.csv", "m.npz", "--label", "kind")
     assert (code, err) == (3, "dynmargin train: gap.csv: the label 'kind' is missing in row 2\n")
+
+
+def test_a_pattern_without_quotes_replaces_no_data(run, parts):
+    before = (parts / "part-1.svm").read_bytes()
+    code, _, err = run("train", "part-0.svm", "part-1.svm")  # as a shell expands it
+    assert (code, err.startswith("dynmargin train: part-1.svm is there and is no model; remove it, or")) == (3, True)
+    assert (parts / "part-1.svm").read_bytes() == before
+    assert run("train", "-q", "train", "again.npz")[0] == run("train", "-q", "train", "again.npz")[0] == 0

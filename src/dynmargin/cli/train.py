@@ -133,12 +133,21 @@ def train(arguments: argparse.Namespace) -> int:
     arguments.model = arguments.model or default_model(arguments.data)
     documents.require_separate(arguments, arguments.model, "MODEL")
     require_writable(arguments.model)
+    require_other_file(arguments.model, *files_of(arguments.data), arguments.weights)
+    require_no_data(arguments.model)
     if cluster.is_asked(arguments):
         with cluster.connected(arguments) as client:
             return TrainingOnCluster(arguments, client).fit()
-    require_other_file(arguments.model, *files_of(arguments.data), arguments.weights)
     training = training_for(arguments)
     return training.search() if arguments.search_C else training.fit()
+
+
+def require_no_data(model: str) -> None:
+    """Refuse to replace a file that is no model: a pattern without quotes names the second of its files there."""
+    from ..data.archives import head
+
+    if model != "-" and (first := head(model, 2)) and first != b"PK":
+        raise ValueError(f"{model} is there and is no model; remove it, or name another file (patterns need quotes)")
 
 
 def loss_of(arguments: argparse.Namespace) -> str:
