@@ -145,7 +145,7 @@ def test_labels_that_look_wrong_are_mentioned(run, folder):
         "are 30 different numbers, not all of them whole; each is taken" in run("train", "-q", "measured", "m.npz")[2]
     )
     (folder / "large").write_text("123456789012345678 1:1\n-1 2:1\n")
-    assert "large: labels beyond 2**53 are rounded" in run("train", "-q", "large", "m.npz")[2]
+    assert "dynmargin: labels beyond 2**53 are rounded" in run("train", "-q", "large", "m.npz")[2]
     assert "--label 1 is ignored: LIBSVM text has" in run("train", "-q", "train", "m.npz", "--label", "1")[2]
     assert run("train", "-q", "train", "m.npz")[2] == ""
 

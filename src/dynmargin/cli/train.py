@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 OPTIONS = (options.FITTING, options.WEIGHTS, options.READING, options.LABEL, options.JOBS, documents.JSON)
 
 LEAST_READING = 1.0  # seconds, in which a package for tables may have to be loaded too
+LARGEST_EXACT = 2.0**53  # up to here all whole numbers are doubles
 MANY_CLASSES = 20  # of labels that are not whole numbers: they may be meant for regression
 LONGEST_LIMIT = 1e8  # seconds, that is three years: clocks refuse what is much longer
 SETTLING = ("auto", "newton", "dcd", "pdm")  # algorithms that continue to as small a gap as predictions need
@@ -244,11 +245,15 @@ def limit_of_reading(arguments: argparse.Namespace) -> Iterator[None]:
 
 
 def mention_numbers_for_labels(dataset: "Dataset") -> None:
-    """Mention labels that look like measurements: every one of them becomes a class."""
+    """Mention labels that are too large to be told apart, or look like measurements: each becomes a class."""
     import numpy as np
 
     y = dataset.y
-    if y is None or y.dtype.kind != "f" or not np.isfinite(y).all() or (y == np.round(y)).all():
+    if y is None or y.dtype.kind != "f" or not np.isfinite(y).all():
+        return
+    if (np.abs(y) > LARGEST_EXACT).any():
+        notice("labels beyond 2**53 are rounded, so that some may become the same")
+    if (y == np.round(y)).all():
         return
     if (several := len(np.unique(y))) > MANY_CLASSES:
         notice(f"the labels are {several} different numbers, not all of them whole; each is taken for a class")

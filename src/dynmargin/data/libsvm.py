@@ -15,7 +15,6 @@ from .archives import contents, name_of
 from .dataset import Csr, DataError, Dataset
 from .limits import max_unpacked, require_end
 
-LARGEST_EXACT = 2.0**53  # up to here all whole numbers are doubles
 CHUNK_BYTES = 1 << 20  # what a thread parses at a time
 PIECE_BYTES = 16 << 20  # what is parsed at a time where a text is not held in memory as a whole
 ROWS_PER_WRITE = 10_000
@@ -32,9 +31,7 @@ def parse(text: NDArray[np.uint8], name: str, zero_based: bool | Literal["auto"]
     if first == 1:
         indices -= 1
     n_columns = max(1, parsed.largest - first + 1)
-    notices: tuple[str, ...] = (f"{name}: query ids (qid) are ignored",) if parsed.query_ids else ()
-    if np.any(np.abs(parsed.labels) > LARGEST_EXACT):
-        notices += (f"{name}: labels beyond 2**53 are rounded, so that some may become the same",)
+    notices = (f"{name}: query ids (qid) are ignored",) if parsed.query_ids else ()
     X = Csr(parsed.values, indices, parsed.starts, (len(parsed.labels), n_columns))
     return Dataset(X, parsed.labels, first_index=first, notices=notices)
 
