@@ -104,13 +104,14 @@ void bind_matrix(nb::module_& m) {
       });
   m.def(
       "pack",
-      [](const Matrix& matrix, unsigned n_threads, double seconds) {
-        return patiently(seconds, [&](Patience& patience) {
+      [](const Matrix& matrix, unsigned n_threads, double seconds, double least) {
+        return patiently(seconds, least, [&](Patience& patience) {
           return std::make_shared<PackedRows>(pack(matrix.view, n_threads, patience));
         });
       },
-      "matrix"_a, "n_threads"_a = 1, "seconds"_a = std::numeric_limits<double>::infinity(),
-      "Pack the rows of a matrix: the only copy of the data that is made. TimeoutError if it takes longer than that.");
+      "matrix"_a, "n_threads"_a = 1, "seconds"_a = std::numeric_limits<double>::infinity(), "least"_a = 0.0,
+      "Pack the rows of a matrix: the only copy of the data that is made. TimeoutError if it takes longer than that, "
+      "and at least so many seconds of processor time.");
 
   m.def(
       "store_rows",

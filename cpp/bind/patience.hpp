@@ -5,12 +5,12 @@
 
 #include "dynmargin/data/patience.hpp"
 
-// Returns work(patience), done with the GIL released. TimeoutError if it takes longer than that; whatever the handler
-// of a signal raises (KeyboardInterrupt) comes through.
+// Returns work(patience), done with the GIL released. TimeoutError if it takes longer than that, and at least so much
+// processor time; whatever the handler of a signal raises (KeyboardInterrupt) comes through.
 template <class Work>
-auto patiently(double seconds, const Work& work) {
+auto patiently(double seconds, double least, const Work& work) {
   namespace nb = nanobind;
-  dynmargin::Patience patience(seconds, [] {
+  dynmargin::Patience patience(seconds, least, [] {
     nb::gil_scoped_acquire acquire;
     return PyErr_CheckSignals() != 0;
   });

@@ -34,7 +34,7 @@ template <class Index>
 ParsedText parse(std::string_view text, bool from_one, unsigned n_threads, std::size_t chunk_bytes) {
   ParsedText parsed;
   std::optional<LibsvmText<Index>> read;
-  patiently(std::numeric_limits<double>::infinity(), [&](Patience& patience) {
+  patiently(std::numeric_limits<double>::infinity(), 0, [&](Patience& patience) {
     read.emplace(text, from_one ? 1 : 0, n_threads, chunk_bytes, patience);
     parsed.error = read->error();
   });

@@ -5,7 +5,7 @@ namespace dynmargin {
 
 void Patience::check() {
   const auto now = Clock::now();
-  if (now >= deadline_ || interrupted(now)) over_ = true;
+  if ((now >= deadline_ && worked() >= least_) || interrupted(now)) over_ = true;
   if (over_) throw OutOfPatience{};
 }
 

@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <ctime>
 #include <functional>
 #include <thread>
 #include <utility>
@@ -17,8 +18,9 @@ struct OutOfPatience {};
 // about Ctrl-C, and seldom: an answer may have to wait for other threads of Python.
 class Patience {
  public:
-  Patience(double seconds, std::function<bool()> has_had_enough)
-      : deadline_(Clock::now() + Seconds(seconds)), has_had_enough_(std::move(has_had_enough)) {}
+  // `least` are seconds of processor time that the work gets in any case, however busy the machine is.
+  Patience(double seconds, double least, std::function<bool()> has_had_enough)
+      : deadline_(Clock::now() + Seconds(seconds)), least_(least), has_had_enough_(std::move(has_had_enough)) {}
 
   void check();
 
@@ -30,7 +32,11 @@ class Patience {
 
   bool interrupted(Time now);
 
+  double worked() const { return static_cast<double>(std::clock() - began_) / CLOCKS_PER_SEC; }
+
   Time deadline_;
+  double least_;
+  std::clock_t began_ = std::clock();
   std::function<bool()> has_had_enough_;
   std::thread::id waiting_ = std::this_thread::get_id();
   Time next_question_ = Clock::now() + between_questions;

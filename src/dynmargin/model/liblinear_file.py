@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..data.libsvm import label_text
 from .linear_model import LinearModel
-from .model_file import ModelFileError
+from .model_file import LIBLINEAR, ModelFileError
 
 SOLVER = "L2R_L2LOSS_SVC_DUAL"  # the problem that ours solve
 JOINT = "MCSVM_CS"  # Crammer and Singer's; has a column per class even for two
@@ -19,7 +19,7 @@ NOT_CLASSIFIERS = ("SVR", "ONECLASS")
 
 def is_model(content: NDArray[np.uint8]) -> bool:
     """Tell a model of LIBLINEAR by its first word."""
-    return content[:11].tobytes() == b"solver_type"
+    return content[: len(LIBLINEAR)].tobytes() == LIBLINEAR
 
 
 def format_model(model: LinearModel) -> str:

@@ -54,6 +54,9 @@ _ENTRIES = {
 _MISFITS = (KeyError, ValueError, TypeError, OverflowError)  # what entries that do not fit together raise
 
 
+LIBLINEAR = b"solver_type"  # how its text models begin
+
+
 class ModelFileError(ValueError):
     """A file that is not a model, is damaged, or comes from a newer version; or a model that no file can hold.
 
@@ -192,9 +195,7 @@ def _read(content: NDArray[np.uint8], name: str, digests: dict[str, str]) -> tup
         names.add(entry)
         return entry in _ENTRIES
 
-    from .liblinear_file import is_model  # which stands above
-
-    if is_model(content):
+    if content[: len(LIBLINEAR)].tobytes() == LIBLINEAR:
         raise ModelFileError(f"{name} is a model of LIBLINEAR; convert it by dynmargin convert {name} {name}.npz")
     try:
         arrays = read_arrays(content, name, wanted, digests)

@@ -10,7 +10,7 @@ from ..problem.wording import wording
 if TYPE_CHECKING:
     from .request import Request
 
-LEAST_PACKING = 0.05  # seconds that packing may take in any case: few rows have a model, however short the limit is
+LEAST_PACKING = 0.05  # seconds of work that packing gets in any case: few rows have a model, however short the limit is
 
 
 class Listener(Protocol):
@@ -42,9 +42,9 @@ def pack(matrix: _core.Matrix, request: "Request") -> _core.PackedRows:
     """Pack the rows; a limit of time that is over before they are packed leaves no model to return."""
     enter("packing the rows")
     limit = request.max_time
-    left = math.inf if limit is None else max(LEAST_PACKING, request.started + limit - time.perf_counter())
+    left = math.inf if limit is None else request.started + limit - time.perf_counter()
     try:
-        rows = _core.pack(matrix, request.n_jobs, left)
+        rows = _core.pack(matrix, request.n_jobs, left, LEAST_PACKING)
     except TimeoutError:
         assert limit is not None
         raise too_late(limit, request.started, "packed") from None
