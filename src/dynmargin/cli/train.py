@@ -678,7 +678,8 @@ class TrainingOnCluster(Training):
         if kind == "none":
             return None
         mention_uncentred(kind, sparse=not parts.dense)
-        scaling = scaling_of(kind, parts.each(without_repetitions).sum, self.shape[0], centre=parts.dense)
+        rows = parts.finite().each(without_repetitions)
+        scaling = scaling_of(kind, rows.sum, self.shape[0], centre=parts.dense)
         self.parts = parts.each(scaling.of)
         return scaling
 
@@ -692,6 +693,8 @@ class TrainingOnCluster(Training):
         stated, share = binary(problems), self.arguments.until_settled
         with self.parts.shards(self.weights) as shards:
             data = survey(shards)
+            if data.faster_alone(shards.n_workers) and not self.arguments.quiet:
+                notice("where the rows fit one machine, training without --workers or --scheduler is faster")
             if share is not None:
                 return fit_settled(data, stated, self.request, share)
             around = unchanged if self.checkpoint is None else self.checkpoint.around

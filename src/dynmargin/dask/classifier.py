@@ -12,13 +12,11 @@ from sklearn.base import clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from .._core import MOST_HESSIAN_COLUMNS
 from ..classifiers.base import MarginClassifier, Proven, validated, warn_caller
 from ..classifiers.front_door import Chosen, MaxMarginClassifier
 from ..classifiers.parameters import Cost, Intercept, Losses, StopBySettledRows, parameter
 from ..classifiers.watch import Watch, visible_checks
 from ..problem.problems import BinaryProblem, Weights, binary
-from ..shards.cost import alone_is_faster
 from ..shards.fit import Data, ShardedFit, fit, support_of, survey, unchanged
 from ..shards.settling import fit_settled
 from ..shards.sums import tree_sum
@@ -143,8 +141,7 @@ class DaskMaxMarginClassifier(StopBySettledRows, Proven, Chosen, Cost, Losses, I
                 labels = [str(label) for label in data.classes] if len(problems) > 1 else []
                 with visible_checks(self.verbose, request.epsilon, labels, request.max_time) as watch.bar:
                     fitted = fitted_by(lambda train: watch.around(around(train)))
-            exact = data.n_features <= MOST_HESSIAN_COLUMNS
-            alone = alone_is_faster(data.nonzeros, max(1, cluster.n_workers), exact=exact)
+            alone = data.faster_alone(cluster.n_workers)
         self._publish_sharded(data, fitted)
         if alone:
             self.algorithm_ += "; where the rows fit one machine, MaxMarginClassifier is faster"

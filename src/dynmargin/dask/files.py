@@ -16,7 +16,7 @@ from ..problem.problems import Weights
 from ..problem.statement import labels_text
 from ..shards.sums import S, add_in_order, merge
 from .cluster import Cluster, gathered
-from .parts import Part
+from .parts import Part, require_finite
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,8 @@ class FileParts:
     ----------
     client : distributed.Client
         The cluster whose workers read them.
+    files : sequence of str
+        Their names.
     X, y : list of delayed parts
         Rows and labels.
     lengths : list of int
@@ -42,6 +44,7 @@ class FileParts:
     """
 
     client: distributed.Client
+    files: Sequence[str]
     X: list[Any]
     y: list[Any]
     lengths: list[int]
@@ -65,8 +68,13 @@ class FileParts:
         return Cluster(self.client, [Part(*part) for part in zip(self.X, self.y, weights, strict=True)])
 
     def each(self, function: Callable[[Any], NDArray[Any]]) -> "FileParts":
-        """Return partitions whose rows are what a function makes of them."""
-        return replace(self, X=[dask.delayed(function)(rows) for rows in self.X])
+        """Return partitions whose rows are what a function makes of them; an error names the file."""
+        apply = dask.delayed(_apply)
+        return replace(self, X=[apply(function, path, rows) for path, rows in zip(self.files, self.X, strict=True)])
+
+    def finite(self) -> "FileParts":
+        """Return the same partitions; where a value is not finite, reading them fails."""
+        return self.each(_finite)
 
 
 def read_parts(
@@ -93,6 +101,7 @@ def read_parts(
     notices = [message for head in heads for message in head.without_rows.notices]
     return FileParts(
         client,
+        files,
         [dask.delayed(_rows)(part, n_features) for part in parts],
         [dask.delayed(_labels)(part) for part in parts],
         [head.shape[0] for head in heads],
@@ -142,6 +151,18 @@ def _head(dataset: Dataset) -> _Head:
     rows, columns = dataset.X.shape
     empty = replace(dataset, X=np.zeros((0, 0)), y=None)
     return _Head((rows, columns), not isinstance(dataset.X, Csr), np.unique(dataset.y), empty)
+
+
+def _apply(function: Callable[[Any], Any], path: str, rows: Any) -> Any:
+    try:
+        return function(rows)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from error
+
+
+def _finite(rows: Any) -> Any:
+    require_finite(rows)
+    return rows
 
 
 def _rows(dataset: Dataset, n_features: int) -> Any:

@@ -18,6 +18,7 @@ from ..training.request import Request
 from ..training.result import Result
 from ..training.run import Refinement, Run, complete
 from .audit import Audit
+from .cost import alone_is_faster
 from .executor import Executor
 from .newton import ShardedNewton
 from .path import Vector
@@ -57,6 +58,11 @@ class Data:
     classes: NDArray[Any]
     weights: Vector
     nonzeros: int
+
+    def faster_alone(self, workers: int) -> bool:
+        """Whether one machine that can hold the rows is expected to be faster than so many workers."""
+        exact = self.n_features <= _core.MOST_HESSIAN_COLUMNS
+        return alone_is_faster(self.nonzeros, max(1, workers), exact=exact)
 
 
 def survey(shards: Executor) -> Data:
