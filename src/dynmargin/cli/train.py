@@ -606,6 +606,7 @@ class TrainingOnDisk(Training):
         options.require_folds(asked.validate, len(rows))
         y = rows.labels()
         places = stratified_folds(y, self.classes, asked.validate, request.seed)
+        self.data_on_disk = rows.with_less(y.nbytes + places.nbytes + 8 * len(y))  # and the weights of a fold
         right, code = 0, DONE
         for i in range(asked.validate):
             fold, later = Fold.of(i, places != i, y, self.weights), asked.validate - i

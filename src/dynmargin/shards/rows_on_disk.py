@@ -73,6 +73,10 @@ class RowsOnDisk:
         """Return the same rows, scaled whenever they are read."""
         return RowsOnDisk(self.folder, self.memory_limit, scaling)
 
+    def with_less(self, taken: int) -> "RowsOnDisk":
+        """Return the same rows, to be trained on in less memory: some is taken by something else."""
+        return RowsOnDisk(self.folder, max(0, self.memory_limit - taken), self.scaling)
+
     @property
     def shape(self) -> tuple[int, int]:
         """The number of rows and of features."""

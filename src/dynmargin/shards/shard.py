@@ -205,7 +205,7 @@ class Shard:
     def each(self, function: Callable[[Any], NDArray[Any]]) -> NDArray[Any]:
         """Return what a function says of the rows that take part."""
         chosen = None if self.sample_weight is None else np.flatnonzero(self.sample_weight).astype(np.int64)
-        if self.kept is not None:  # a list of rows, as it came
+        if self.kept is not None:  # sums of repeated columns are rounded when they are packed
             return function(self.kept if chosen is None else self.kept[chosen])
         rows = _core.unpack(self.rows) if chosen is None else _core.unpack(self.rows, chosen)
         return function(Csr(*rows, (len(rows[-1]) - 1, self.n_features)))
