@@ -373,9 +373,9 @@ def test_weights_and_settled_rows_over_files(workers, client, tables, tmp_path, 
     assert "99" in capfd.readouterr().out
     assert load("model.npz").certificate.settled_share >= 0.99
     assert main(["verify", "model.npz", "all.csv", "--weights", "weights"]) == 0
-    (tmp_path / "part-1.csv").write_text('"a, in metres",b,c,d,id,label\n1,2,nan,4,5,c0\n')
+    (tmp_path / "part-1.csv").write_text('"a, in metres",b,c,d,id,label\n1,2,inf,4,5,c0\n')
     assert main(["train", "part-*.csv", "model.npz", *tables, *where, "--scale", "maxabs"]) == 3
-    assert "part-1.csv: row 1 has the value nan" in capfd.readouterr().err
+    assert "part-1.csv: row 1 has the value inf" in capfd.readouterr().err
     (tmp_path / "part-1.csv").write_text("a,b,c,d,id,label\n1,2,3,4,5,c0\n")
     assert main(["train", "part-*.csv", "model.npz", *tables, *where]) == 3
     assert "part-1.csv has other columns than part-0.csv: a, b, c, d, not a, in metres, b" in capfd.readouterr().err
