@@ -147,6 +147,10 @@ class NewtonTrainer:
         found = self.point.dual_weights()
         return self.members.astype(np.int64), found if found.any() else np.ones(len(found))
 
+    def combination(self) -> Vector:
+        """Return the sum of the patterns, times their dual weights, its augmented coordinate last."""
+        return self.point.w() - self.point.gradient()
+
     def model(self) -> tuple[Vector, float]:
         """Return the weights, their augmented coordinate last, and their scale."""
         return self.point.w(), 1.0

@@ -25,13 +25,18 @@ from ..training.request import Request
 from ..training.result import ROUNDING, Result
 from ..training.run import Refinement, train
 from .entrants import (
+    CLOSE,
+    FINISH,
+    FINISH_LONGER,
     NUMBERS_OF_ENTRANT,
     PDM_PER_NEWTON,
     PROBE,
+    TINY,
     TRUSTED,
     CoordinateDescent,
     DynamicMargin,
     Entrant,
+    FromNewton,
     Newton,
     require_intact,
 )
@@ -48,6 +53,8 @@ FIRST_PASSES = 2.0  # the first turn of coordinate descent lasts at least as lon
 # gets a turn of this share of all work so far, which shows how fast its gap falls. (4,159 rows of 364,698 columns take
 # 78 ms instead of 750. Eleven other random problems take 0.97 times the time on average, and at most 1.18 times.)
 TRIAL = 0.7
+# Then its turns grow by this share of its work, so that coordinate descent continues from its dual weights in time.
+LEAST_NEWTON, MORE_NEWTON = 15.0, 0.5
 LARGEST_WORK = 1e100
 LARGEST_STIFFNESS = 1e12  # for Newton's method, as polish.hpp has it
 
@@ -62,8 +69,9 @@ class Race:
             kinds.remove(Newton)
         self.descent = descent = CoordinateDescent(problem, request)
         others = [kind(problem, request) for kind in kinds]
-        self.entrants: list[Entrant] = [descent, *others]
         self.newton = next((entrant for entrant in others if isinstance(entrant, Newton)), None)
+        self.finish = FromNewton(problem, request)
+        self.entrants: list[Entrant] = [descent, *others, self.finish]
         self.first_turn = 0.0  # of coordinate descent, in work
         other = min(others, key=lambda entrant: entrant.expected(0.0))
         likely = other.expected(0.0)
@@ -85,7 +93,7 @@ class Race:
     @property
     def updates(self) -> int:
         """Steps of all algorithms."""
-        return sum(entrant.trainer.updates for entrant in self._begun())
+        return sum(entrant.updates for entrant in self._begun())
 
     @property
     def full_passes(self) -> int:
@@ -102,7 +110,7 @@ class Race:
         if satisfied and not self.current.refine():
             self.current.over = True
             at_the_end = isinstance(self.current, Newton) and self.current.gap < ROUNDING
-            if at_the_end or all(entrant.over for entrant in self.entrants):
+            if at_the_end or all(entrant.over or entrant is self.finish for entrant in self.entrants):
                 return event
         self.turn_over = satisfied or self.current.has_spent(event)
         if self.turn_over and self.current is self.descent and self._goes_on_after_a_probe():
@@ -118,10 +126,16 @@ class Race:
 
     def _next_turn(self) -> None:
         """Let the algorithm continue that is expected to close the gap first, until it is to be judged again."""
+        if self._finish_turn():
+            return
         if self.current is self.descent and self.newton is not None:
             self.newton.remembered = self.descent.active_share()
         spent = sum(entrant.work for entrant in self.entrants)
-        expected = {entrant: entrant.expected(spent) for entrant in self.entrants if not entrant.over}
+        expected = {
+            entrant: entrant.expected(spent)
+            for entrant in self.entrants
+            if not entrant.over and entrant is not self.finish
+        }
         trusted = self.newton is not None and self.newton.work < TRUSTED * self.descent.pass_work
         if trusted and self.descent.trainer is not None and self.descent.hopeless and self.newton in expected:
             expected = {
@@ -135,6 +149,8 @@ class Race:
         turn = max(min(PATIENCE * others, 2 * expected[chosen], LARGEST_WORK), chosen.least)
         if isinstance(chosen, DynamicMargin) and chosen.trainer is None and (newton := self._newcomer()) is not None:
             chosen, turn = newton, TRIAL * spent
+        if chosen is self.newton and not (self.newton.exact_at_once or self.newton.dense):
+            turn = min(turn, max(LEAST_NEWTON * self.descent.pass_work, MORE_NEWTON * chosen.work))
         second_probe = chosen is self.descent and self.descent.crowded and not self.descent.probed
         if second_probe:
             turn = PROBE * self.descent.pass_work
@@ -147,6 +163,26 @@ class Race:
         chosen.allow(turn)
         self.turns.append(chosen.name)
         self.current, self.turn_over = chosen, False
+
+    def _finish_turn(self) -> bool:
+        """Let coordinate descent continue from Newton's dual weights after its turn, longer if that is promising."""
+        newton, finish = self.newton, self.finish
+        if newton is None or newton.trainer is None or newton.exact_at_once or newton.dense:
+            return False
+        if self.current is newton:
+            finish.take_over(newton)
+            finish.over = False
+            finish.allow(FINISH * finish.pass_work)
+        elif self.current is finish:
+            newton.also_remembered = max(finish.gap, TINY)
+            if finish.over or not finish.gap < CLOSE or self.turns[-2:] == [finish.name] * 2:
+                return False
+            finish.allow(FINISH_LONGER * finish.pass_work)
+        else:
+            return False
+        self.turns.append(finish.name)
+        self.current, self.turn_over = finish, False
+        return True
 
     def _newcomer(self) -> Newton | None:
         """Return Newton's method if it has not begun yet, and would do without a Hessian."""
