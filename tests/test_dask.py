@@ -378,7 +378,7 @@ def test_weights_and_settled_rows_over_files(workers, client, tables, tmp_path, 
     assert "part-1.csv: row 1 has the value inf" in capfd.readouterr().err
     (tmp_path / "part-1.csv").write_text("a,b,c,d,id,label\n1,2,3,4,5,c0\n")
     assert main(["train", "part-*.csv", "model.npz", *tables, *where]) == 3
-    assert "part-1.csv has other columns than part-0.csv: a, b, c, d, not a, in metres, b" in capfd.readouterr().err
+    assert 'part-1.csv has other columns than part-0.csv: a, b, c, d, not "a, in metres", b' in capfd.readouterr().err
     assert (
         main(["train", "part-0.csv", "model.npz", *tables, "--scheduler", "tcp://127.0.0.1:9", "--max-time", "1"]) == 3
     )

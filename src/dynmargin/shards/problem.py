@@ -102,8 +102,9 @@ class ShardedProblem:
         """Return the weights as they are: every shard takes what it needs of them."""
         return weights
 
-    def with_columns(self, _: Vector) -> None:
-        """Say that weights are those of all columns."""
+    def unpack(self, weights: Vector) -> Vector:
+        """Return the weights as they are."""
+        return weights
 
     def sides_of(self, places: Integers) -> NDArray[np.int8]:
         """Return on which side rows are."""
