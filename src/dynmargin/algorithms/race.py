@@ -8,8 +8,8 @@ next one would take; and so on.
 
 Work is counted in multiplications of a pass over the rows, never in seconds, so that the turns, and with them the
 result, are the same on every machine. Nothing is lost when another algorithm takes over: Newton's method begins at the
-best weights so far, an algorithm that gets another turn continues where it was, and the weights and the counts that
-prove most need not come from the same one.
+best weights so far, coordinate descent goes on from the dual weights that it finds, an algorithm that gets another turn
+continues where it was, and the weights and the counts that prove most need not come from the same one.
 """
 
 import math
