@@ -45,8 +45,8 @@ print(classifier.certificate_)
 print(classifier.certificate_.verify(data).verdict)
 
 # %%
-# Who wants to see every row only once learns from the blocks by ``partial_fit``. Each is scored before it is learned,
-# so the accuracy is honest.
+# To see each row only once, train on the blocks with ``partial_fit``. Each is scored before it is learned, so the
+# accuracy is honest.
 stream = PDMClassifier()
 accuracies = []
 for X, y in data:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.datasets import make_classification
 
 from dynmargin import CheckCallback, MaxMarginClassifier, load
 from dynmargin.certificate.certificate import Certificate
@@ -155,6 +156,14 @@ def test_rows_that_are_gone_for_good_are_an_error(workers, client, rows):
     with pytest.raises(ClusterError, match="nothing is published"):
         classifier.fit(parts, labels)
     assert not hasattr(classifier, "certificate_")
+
+
+def test_classes_that_are_not_separable_end_a_hard_margin(client):
+    X, y = make_classification(400, 5, flip_y=0.3, random_state=0)
+    classifier = DaskMaxMarginClassifier(C=np.inf, random_state=0, client=client, max_time=60.0)
+    with pytest.warns(UserWarning, match="separable"):
+        classifier.fit(da.from_array(X, chunks=(100, 5)), da.from_array(y, chunks=100))
+    assert classifier.stop_reason_ == "inseparable"
 
 
 def test_a_slow_worker_is_named(workers, client, caplog, monkeypatch):

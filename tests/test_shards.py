@@ -489,3 +489,24 @@ def test_classes_that_are_not_separable_end_with_a_statement(overlapping):
     assert found.results[0].stop_reason == "inseparable"
     assert found.certificates[0].verify(X, y)
     assert "separable" in found.shortfall
+
+
+@pytest.mark.parametrize(
+    "others",
+    [np.array(["a", "b"]), np.array(["a", "b"], dtype=object)],
+    ids=["text", "objects"],
+)
+@pytest.mark.parametrize("numbers", [np.array([0, 1]), np.array([0.0, 1.0])], ids=["whole", "real"])
+def test_labels_are_all_text_or_all_numbers(numbers, others):
+    """Else numpy makes text of the numbers, which no label of their own partition is equal to."""
+    X = np.eye(2)
+    with pytest.raises(ValueError, match="text in some partitions and numbers in others"):
+        survey(InProcess([Shard(X, numbers), Shard(X, others)]))
+
+
+def test_training_on_some_rows_warns_of_nothing(overlapping, caplog):
+    X, y = overlapping
+    data, warned = survey(cut(X, y, 3)), []
+    asked = Request(epsilon=0.005, warn=warned.append)
+    fit(data, state_problems(data.classes, 1e4, np.ones(2), rho=1.0, loss="hinge"), asked)
+    assert not any("0.0025" in text for text in [*warned, *(record.message for record in caplog.records)])

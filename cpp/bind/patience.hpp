@@ -18,7 +18,7 @@ auto patiently(double seconds, double least, const Work& work) {
     nb::gil_scoped_release release;
     return work(patience);
   } catch (const dynmargin::OutOfPatience&) {
-    if (!PyErr_Occurred()) PyErr_SetString(PyExc_TimeoutError, "the time is over");
+    if (!PyErr_Occurred()) PyErr_SetString(PyExc_TimeoutError, "time is up");
     throw nb::python_error();
   }
 }

@@ -103,7 +103,8 @@ class Blocks {
     const double most = entries / (entries_per_number * static_cast<double>(width));
     if (!(most > 1)) return Blocks(size, std::max<std::size_t>(1, size));
     const auto least = static_cast<std::size_t>(static_cast<double>(size) / most) + 1;
-    return Blocks(size, std::max(least, of_rows(size, entries).length_));
+    constexpr std::size_t most_sums = 64;  // all of them are in memory at once
+    return Blocks(size, std::max({least, (size + most_sums - 1) / most_sums, of_rows(size, entries).length_}));
   }
 
   std::size_t count() const { return std::max<std::size_t>(1, (size_ + length_ - 1) / length_); }

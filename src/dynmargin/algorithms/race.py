@@ -113,7 +113,7 @@ class Race:
             if at_the_end or all(entrant.over or entrant is self.finish for entrant in self.entrants):
                 return event
         self.turn_over = satisfied or self.current.has_spent(event)
-        if self.turn_over and self.current is self.descent and self._goes_on_after_a_probe():
+        if self.turn_over and not satisfied and self.current is self.descent and self._goes_on_after_a_probe():
             self.descent.allow(self.first_turn - self.descent.work)
             self.turn_over = False
             return _core.Event.slice_over

@@ -78,7 +78,7 @@ def as_counts(
     scale = TOTAL_COUNT / total if total > 0 else 0.0
     places: Integers = np.ascontiguousarray(rows, dtype=np.int64)
     if balanced_sides is None:
-        return _core.rounded_counts(places, np.ascontiguousarray(alpha), scale)
+        return _core.rounded_counts(places, np.ascontiguousarray(alpha, dtype=np.float64), scale)
     counts = balance(np.rint(alpha * scale).astype(np.int64), balanced_sides)
     kept = np.flatnonzero(counts > 0)
     return places[kept], counts[kept]

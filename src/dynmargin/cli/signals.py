@@ -75,4 +75,4 @@ def alarm(seconds: float) -> Iterator[None]:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)
     except _Alarm:
-        raise TimeoutError("the time is over") from None
+        raise TimeoutError("time is up") from None

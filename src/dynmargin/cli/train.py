@@ -147,8 +147,8 @@ def require_no_data(model: str) -> None:
     """Refuse to replace a file that is no model: a pattern without quotes names the second of its files there."""
     from ..data.archives import head
 
-    if model != "-" and (first := head(model, 2)) and first != b"PK":
-        raise ValueError(f"{model} is there and is no model; remove it, or name another file (patterns need quotes)")
+    if model != "-" and head(model, 2) and not options.is_model(model):
+        raise ValueError(f"{model} already exists and is not a model; remove it, or name another file (quote patterns)")
 
 
 def loss_of(arguments: argparse.Namespace) -> str:

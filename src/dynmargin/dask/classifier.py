@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..classifiers.base import MarginClassifier, Proven, validated, warn_caller
 from ..classifiers.front_door import Chosen, MaxMarginClassifier
-from ..classifiers.parameters import Cost, Intercept, Losses, StopBySettledRows, parameter
+from ..classifiers.parameters import Cost, Intercept, Losses, MarginFloor, StopBySettledRows, parameter
 from ..classifiers.watch import Watch, visible_checks
 from ..problem.problems import BinaryProblem, Weights, binary
 from ..shards.fit import Data, ShardedFit, fit, support_of, survey, unchanged
@@ -32,7 +32,9 @@ LOCAL = (
 )
 
 
-class DaskMaxMarginClassifier(StopBySettledRows, Proven, Chosen, Cost, Losses, Intercept, MarginClassifier):
+class DaskMaxMarginClassifier(
+    StopBySettledRows, Proven, Chosen, Cost, Losses, MarginFloor, Intercept, MarginClassifier
+):
     """Maximum-margin linear classifier over a Dask cluster, with a certificate.
 
     The rows stay where they are: every worker packs its partitions and returns sums. The result is the same bit for bit

@@ -97,6 +97,8 @@ def read_parts(
     for path, head in zip(files, heads, strict=True):
         if head.columns != first.columns:
             raise ValueError(f"{path} has other columns than {files[0]}: {head.columns_text}, not {first.columns_text}")
+        if (head.classes.dtype.kind == "U") != (first.classes.dtype.kind == "U"):
+            raise ValueError(f"the labels of {path} and of {files[0]} are of different kinds: text, and numbers")
     n_features = max(head.shape[1] for head in heads)
     notices = [message for head in heads for message in head.without_rows.notices]
     return FileParts(

@@ -76,6 +76,8 @@ def survey(shards: Executor) -> Data:
     held = [part for part in parts if part.n_rows > 0]
     if not held:
         raise ValueError("there are no rows")
+    if len({_is_text(part.classes) for part in held}) > 1:  # numpy would make text of the numbers
+        raise ValueError("the labels are text in some partitions and numbers in others")
     classes = np.unique(np.concatenate([part.classes for part in held]))
     require_two_classes(classes)
     weights, rows = np.zeros(len(classes)), np.zeros(len(classes))
@@ -87,6 +89,10 @@ def survey(shards: Executor) -> Data:
         raise ValueError(f"all rows of class {label_text(label)} have weight zero; drop the class, or give it weight")
     nonzeros = sum(part.nonzeros for part in parts)
     return Data(shards, [part.n_rows for part in parts], columns.pop(), classes, weights, nonzeros)
+
+
+def _is_text(classes: NDArray[Any]) -> bool:
+    return classes.dtype.kind in "US" or (classes.dtype.kind == "O" and isinstance(classes[0], str))
 
 
 class ShardedRun(Run):

@@ -206,7 +206,8 @@ class Shard:
         """Return what a function says of the rows that take part."""
         chosen = None if self.sample_weight is None else np.flatnonzero(self.sample_weight).astype(np.int64)
         if self.kept is not None:  # sums of repeated columns are rounded when they are packed
-            return function(self.kept if chosen is None else self.kept[chosen])
+            found = function(self.kept)
+            return found if chosen is None else found[chosen]
         rows = _core.unpack(self.rows) if chosen is None else _core.unpack(self.rows, chosen)
         return function(Csr(*rows, (len(rows[-1]) - 1, self.n_features)))
 

@@ -45,7 +45,7 @@ COST = 0.02  # of the time of a fit that snapshots may take
 Arrays = dict[str, NDArray[Any]]
 _FIGURES = ("stop_reason", "passes", "updates", "beta", "dual_scale", "algorithm")
 # What damaged files end in.
-_MISFITS = (KeyError, ValueError, TypeError, IndexError, OverflowError, AttributeError, RecursionError)
+_MISFITS = (KeyError, ValueError, TypeError, IndexError, OverflowError, RecursionError)
 
 
 class Resumable(Protocol):
