@@ -192,3 +192,13 @@ def test_a_pattern_without_quotes_replaces_no_data(run, parts):
     assert run("train", "part-0.svm", "data.npz")[0] == 3
     assert (parts / "data.npz").read_bytes() == before
     assert run("train", "-q", "train", "again.npz")[0] == run("train", "-q", "train", "again.npz")[0] == 0
+
+
+def test_a_file_without_values_does_not_say_where_indices_begin(run, parts):
+    (parts / "other-0.svm").write_text("")
+    (parts / "other-1.svm").write_text((parts / "part-0.svm").read_text())
+    assert run("train", "-q", "part-0.svm", "alone.npz")[0] == 0
+    assert run("train", "-q", "other-*.svm", "both.npz")[0] == 0
+    alone, both = load(parts / "alone.npz"), load(parts / "both.npz")
+    assert (both.n_features, both.first_index) == (alone.n_features, alone.first_index)
+    np.testing.assert_array_equal(both.coef, alone.coef)

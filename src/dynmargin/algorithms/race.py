@@ -48,11 +48,12 @@ from .newton import Vector
 # work can be told beforehand, and any other.
 FIRST_SHARE, LARGER_FIRST_SHARE = 0.12, 0.25
 PATIENCE = 0.25  # of what the next one would take: the longest turn, after which its progress is judged again
-FIRST_PASSES = 2.0  # the first turn of coordinate descent lasts at least as long
-# Without a Hessian, Newton's method may take a tenth of what is expected, or ten times as much. So before PDM begins it
-# gets a turn of this share of all work so far, which shows how fast its gap falls. (4,159 rows of 364,698 columns take
-# 78 ms instead of 750. Eleven other random problems take 0.97 times the time on average, and at most 1.18 times.)
-TRIAL = 0.7
+FIRST_PASSES, MOST_FIRST_PASSES = 2.0, 60.0  # how long the first turn of coordinate descent lasts
+# Without a Hessian, Newton's method may take a tenth of what is expected, or ten times as much. So it gets a turn of
+# this share of all work so far before PDM begins, or if all others are expected to take more than that many times as
+# long: the turn shows how its gap falls. (4,159 rows of 364,698 columns take 85 ms instead of 750, 763 rows of 1,616
+# columns 34 instead of 350; where it is in vain, a fit takes up to 1.6 times as long.)
+TRIAL, FAR = 0.7, 2.0
 # Then its turns grow by this share of its work, so that coordinate descent continues from its dual weights in time.
 LEAST_NEWTON, MORE_NEWTON = 15.0, 0.5
 LARGEST_WORK = 1e100
@@ -84,7 +85,8 @@ class Race:
             descent.start(None)
             by_hessian = isinstance(other, Newton) and other.may_form_hessian
             share = FIRST_SHARE if by_hessian else LARGER_FIRST_SHARE
-            self.first_turn = max(share * likely, FIRST_PASSES * descent.pass_work)
+            passes = min(max(share * likely / descent.pass_work, FIRST_PASSES), MOST_FIRST_PASSES)
+            self.first_turn = passes * descent.pass_work
             probe = PROBE * descent.pass_work if descent.may_be_hopeless else math.inf
             descent.allow(min(probe, self.first_turn))
         self.turn_over = False
@@ -147,13 +149,14 @@ class Race:
         chosen = min(expected, key=lambda entrant: expected[entrant])
         others = min((work for entrant, work in expected.items() if entrant is not chosen), default=LARGEST_WORK)
         turn = max(min(PATIENCE * others, 2 * expected[chosen], LARGEST_WORK), chosen.least)
-        if isinstance(chosen, DynamicMargin) and chosen.trainer is None and (newton := self._newcomer()) is not None:
+        second_probe = chosen is self.descent and self.descent.crowded and not self.descent.probed
+        far = chosen.trainer is None or expected[chosen] > FAR * spent
+        if second_probe:
+            turn = PROBE * self.descent.pass_work
+        elif far and (newton := self._newcomer()) not in (None, chosen):
             chosen, turn = newton, TRIAL * spent
         if chosen is self.newton and not (self.newton.exact_at_once or self.newton.dense):
             turn = min(turn, max(LEAST_NEWTON * self.descent.pass_work, MORE_NEWTON * chosen.work))
-        second_probe = chosen is self.descent and self.descent.crowded and not self.descent.probed
-        if second_probe:
-            turn = PROBE * self.descent.pass_work
         # Ctrl-C may come while an algorithm begins, so all that changes comes last.
         if chosen.trainer is None:
             w, scale = self._best_margin().trainer.model()

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..data.dataset import Csr, Dataset
 from ..data.formats import read_dataset
+from ..data.several import has_indices
 from ..problem.problems import Weights
 from ..problem.statement import labels_text
 from ..shards.sums import S, add_in_order, merge
@@ -91,8 +92,9 @@ def read_parts(
         return parts, gathered(client, client.compute([dask.delayed(_head)(part) for part in parts]))
 
     parts, heads = begin("auto")
-    if len({head.first_index for head in heads}) > 1:
-        parts, heads = begin(True)
+    begin_at = {head.without_rows.first_index for head in heads if head.has_indices}
+    if len(begin_at) > 1:
+        (parts, heads), begin_at = begin(True), {0}
     first = heads[0]
     for path, head in zip(files, heads, strict=True):
         if head.columns != first.columns:
@@ -110,7 +112,11 @@ def read_parts(
         n_features,
         first.dense,
         np.unique(np.concatenate([head.classes for head in heads])),
-        replace(first.without_rows, notices=tuple(dict.fromkeys(notices))),
+        replace(
+            first.without_rows,
+            first_index=begin_at.pop() if begin_at else first.without_rows.first_index,
+            notices=tuple(dict.fromkeys(notices)),
+        ),
     )
 
 
@@ -121,12 +127,8 @@ class _Head:
     shape: tuple[int, int]
     dense: bool
     classes: NDArray[Any]
+    has_indices: bool
     without_rows: Dataset
-
-    @property
-    def first_index(self) -> int | None:
-        """Where its indices begin."""
-        return self.without_rows.first_index
 
     @property
     def columns(self) -> Any:
@@ -152,7 +154,7 @@ def _head(dataset: Dataset) -> _Head:
     assert dataset.y is not None
     rows, columns = dataset.X.shape
     empty = replace(dataset, X=np.zeros((0, 0)), y=None)
-    return _Head((rows, columns), not isinstance(dataset.X, Csr), np.unique(dataset.y), empty)
+    return _Head((rows, columns), not isinstance(dataset.X, Csr), np.unique(dataset.y), has_indices(dataset), empty)
 
 
 def _apply(function: Callable[[Any], Any], path: str, rows: Any) -> Any:

@@ -31,9 +31,10 @@ def read_several(paths: Sequence[str], read: Callable[..., Dataset], **options: 
     parts = [read(path, **options) for path in paths]
     if len(parts) == 1:
         return parts[0]
-    if len({part.first_index for part in parts} - {None}) > 1:
-        parts = [read(path, **{**options, "zero_based": True}) for path in paths]
-    first = parts[0]
+    begin_at = {part.first_index for part in parts if has_indices(part)}
+    if len(begin_at) > 1:
+        parts, begin_at = [read(path, **{**options, "zero_based": True}) for path in paths], {0}
+    first = replace(parts[0], first_index=begin_at.pop() if begin_at else parts[0].first_index)
     for path, part in zip(paths[1:], parts[1:], strict=True):
         _require_alike(first, part, path, paths[0])
     width = max(part.X.shape[1] for part in parts)
@@ -46,6 +47,11 @@ def read_several(paths: Sequence[str], read: Callable[..., Dataset], **options: 
         y=None if first.y is None else np.concatenate([part.y for part in parts if part.y is not None]),
         notices=tuple(dict.fromkeys(message for part in parts for message in part.notices)),
     )
+
+
+def has_indices(part: Dataset) -> bool:
+    """Whether a file shows where its indices begin: a text that has values."""
+    return part.first_index is not None and isinstance(part.X, Csr) and len(part.X.data) > 0
 
 
 def _require_alike(first: Dataset, part: Dataset, path: str, first_path: str) -> None:
