@@ -63,6 +63,8 @@ def test_bounds_only_get_better_whoever_has_the_turn(problem):
     X, y, C = problem()
     _, bounds = run(Race(packed(X, y, C), Request(epsilon=1e-3)))
     margins, upper_bounds = np.array(bounds).T
+    assert (np.diff(margins) >= 0).all()
+    assert (np.diff(upper_bounds) <= 0).all()
     best = NewtonClassifier(1e-9, C=C).fit(X, y).certificate_
     assert (margins <= best.upper_bound * (1 + 1e-12)).all()
     assert (upper_bounds >= best.margin * (1 - 1e-12)).all()
@@ -123,6 +125,9 @@ def test_coordinate_descent_continues_from_newton_s_dual_weights(only_newton, mo
         return fresh
 
     one, bounds = run(only_newton())
+    margins, upper_bounds = np.array(bounds).T
+    assert (np.diff(margins) >= 0).all()
+    assert (np.diff(upper_bounds) <= 0).all()  # though Newton's own go up and down
     other, same_bounds = run(only_newton(), restart)
     assert one.turns[-1] == "dcd from newton"
     assert bounds == same_bounds

@@ -349,6 +349,7 @@ class FromNewton(Entrant):
         self.start(None)
         self.trainer.begin(alpha, newton.trainer.combination())
         self.remembered, self.also_remembered = 1.0 + work, 1.0 + updates
+        self.margin, self.upper_bound = NOTHING  # what it had proven before is kept elsewhere
 
     @property
     def work(self) -> float:

@@ -40,6 +40,7 @@ from .entrants import (
     Newton,
     require_intact,
 )
+from .kept import Kept
 from .newton import Vector
 
 # Shares of work. (Geometric mean over 64 random problems, counted: 30.4 million multiplications, and 31.2 if a turn
@@ -72,7 +73,8 @@ class Race:
         others = [kind(problem, request) for kind in kinds]
         self.newton = next((entrant for entrant in others if isinstance(entrant, Newton)), None)
         self.finish = FromNewton(problem, request)
-        self.entrants: list[Entrant] = [descent, *others, self.finish]
+        self.kept = Kept(problem, request)
+        self.entrants: list[Entrant] = [descent, *others, self.finish, self.kept]
         self.first_turn = 0.0  # of coordinate descent, in work
         other = min(others, key=lambda entrant: entrant.expected(0.0))
         likely = other.expected(0.0)
@@ -198,6 +200,8 @@ class Race:
         # What is not a number, as the bound of no counts at all, says nothing.
         self.current.margin = bounds.margin if bounds.margin < math.inf else -math.inf
         self.current.upper_bound = bounds.upper_bound if bounds.upper_bound > 0 else math.inf
+        if self.current is self.finish or (self.current is self.newton and not self.newton.exact_at_once):
+            self.kept.keep(self.current)
         margin, upper_bound = self._best_margin().margin, self._best_bound().upper_bound
         return _core.Bounds(margin, upper_bound, bounds.directional_margin)
 

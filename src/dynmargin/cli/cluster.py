@@ -1,7 +1,6 @@
 """dynmargin train --workers, --scheduler: files as partitions, on a local cluster of processes or a running one."""
 
 import argparse
-import glob
 import math
 import time
 from collections.abc import Iterator
@@ -55,14 +54,6 @@ def require_possible(arguments: argparse.Namespace) -> None:
         raise ValueError("a cluster reads files, each on a worker; standard input is for one machine")
 
 
-def files_of(pattern: str) -> list[str]:
-    """Return the files that a pattern stands for, in the order of their names."""
-    found = sorted(glob.glob(pattern))
-    if not found:
-        raise ValueError(f"there is no file {pattern}")
-    return found
-
-
 @contextmanager
 def connected(arguments: argparse.Namespace) -> Iterator[Any]:
     """Connect to the cluster that is named, or start one of processes with one thread each."""
@@ -93,6 +84,7 @@ def running(arguments: argparse.Namespace) -> Any:
 def read(arguments: argparse.Namespace, client: Any) -> "FileParts":
     """Let the workers read the files, and report their size."""
     from ..dask.files import read_parts
+    from ..data.several import files_of
     from ..problem.statement import counted
 
     files, began = files_of(arguments.data), time.perf_counter()
