@@ -25,7 +25,7 @@ from zstd_archives import compress_zstd
 
 import dynmargin
 from dynmargin import DataError, ModelFileError, _core, load, read_libsvm
-from dynmargin.cli import train
+from dynmargin.cli import training
 from dynmargin.cli.main import main
 from dynmargin.cli.signals import ending_on_signals
 from dynmargin.data.archives import contents
@@ -597,7 +597,7 @@ def test_an_index_that_no_memory_is_enough_for_is_refused_before_training(tmp_pa
     monkeypatch.setattr(_core, "available_memory", lambda: 1e11)
     with pytest.raises(MemoryError, match="training with 2000000000 features takes 128 GB"):
         dynmargin.PDMClassifier().fit(dataset.csr().to_scipy(), dataset.y)
-    train.mention_many_features(dataset)
+    training.mention_many_features(dataset)
     assert capsys.readouterr().err == (
         "dynmargin: the largest index makes 2000000000 features; training takes 128 GB of memory\n"
     )

@@ -8,7 +8,7 @@ import pytest
 
 import dynmargin
 from dynmargin import load
-from dynmargin.cli import options, train
+from dynmargin.cli import options, training
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_a_handful_of_rows_cannot_be_compared(run, folder):
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs an alarm clock")
 def test_a_limit_of_time_is_for_reading_too(run, folder, monkeypatch):
-    monkeypatch.setattr(train, "LEAST_READING", 0.01)
+    monkeypatch.setattr(training, "LEAST_READING", 0.01)
     os.mkfifo(folder / "nobody")  # nobody writes to it
     code, _, err = run("train", "nobody", "m.npz", "--max-time", "0.01")
     assert code == 3
