@@ -33,7 +33,7 @@ for epsilon in (0.3, 0.1, 0.03, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 1e-8):
     settled = classifier.settled(X_test).mean()
     rows.append((epsilon, min(seconds), classifier.score(X_test, y_test), same, settled))
     print(f"epsilon {epsilon:<6g} {1000 * min(seconds):5.0f} ms  test accuracy {rows[-1][2]:.4f}", end="  ")
-    print(f"as the exact optimum {same:7.2%}  proven to be {settled:7.2%}")
+    print(f"as the exact optimum {100 * same:6.2f} %  proven to be {100 * settled:6.2f} %")
 
 # %%
 # Test accuracy is there long before the last digit of the margin is. For predictions the default, 0.01, is enough.

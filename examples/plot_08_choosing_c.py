@@ -31,7 +31,7 @@ plt.show()
 # Bounds of the error at any C, also where nothing was trained, and the certificate of the final fit on all rows.
 assert search.curve_ is not None  # there is one where a tolerance was asked for
 low, high = search.curve_.at(1.2345)
-print(f"at C = 1.2345 the error is between {low:.2%} and {high:.2%}")
+print(f"at C = 1.2345 the error is between {100 * low:.2f} % and {100 * high:.2f} %")
 print(search.certificate_)
 
 # %%

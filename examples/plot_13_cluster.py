@@ -38,7 +38,8 @@ print("checked on the cluster:", verdict)
 # What was proven on the cluster holds on one machine, and the model is the one that a machine alone would find.
 alone = MaxMarginClassifier(epsilon=0.001, random_state=0).fit(X, y)
 print("alone:", alone.certificate_)
-print(f"the same prediction for {np.mean((scores > 0) == (alone.decision_function(X) > 0)):.2%} of the rows")
+same = np.mean((scores > 0) == (alone.decision_function(X) > 0))
+print(f"the same prediction for {100 * same:.2f} % of the rows")
 
 # %%
 # The two bounds, round after round.

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from dynmargin.certificate.certificate import digest_witnesses
+from dynmargin.certificate.witness_digest import digest_witnesses
 
 
 def reforged(certificate, **changes):

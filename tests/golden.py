@@ -16,7 +16,7 @@ from sklearn.datasets import load_digits, load_iris
 
 import dynmargin
 from dynmargin import DCDClassifier, MPUClassifier, NewtonClassifier, PDMClassifier, PFMClassifier, ROMMAClassifier
-from dynmargin.certificate.certificate import digest_witnesses
+from dynmargin.certificate.witness_digest import digest_witnesses
 
 FILE = Path(__file__).parent / "data" / "golden.json"
 

@@ -1,7 +1,7 @@
 """``python -m tests.mutate_proofs``: drop each term of the proofs and see whether a test notices.
 
 All mutants are compiled at once, each behind a switch that an environment variable sets, in a copy of the sources: one
-build, then one run of `test_proof_terms`, `test_oracle` and `test_settled` for each. Needs what an editable install
+build, then one run of `TESTS` for each. Needs what an editable install
 needs (scikit-build-core, nanobind) and fork, and some twenty minutes. Exit code 1 if a mutant survives that is not
 known to be covered, or the other way round.
 """
@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-TESTS = ["tests/test_proof_terms.py", "tests/test_oracle.py", "tests/test_settled.py"]
+TESTS = [f"tests/test_{name}.py" for name in ("proof_terms", "ball_terms", "oracle", "settled")]
 SWITCH = """#pragma once
 #include <cstdlib>
 inline bool mutant(int number) {
@@ -57,6 +57,11 @@ ANALYSIS, TWO, JOINT, ONLINE, BALL = (
 SECOND_ORDER = "the square of a rounding error; stays, it is a part of the bound"
 SPARE = "the constant pays for the rounding of the error itself, with the factor 2 in two_u; it keeps bounds bit-equal"
 
+OTHER_SCALE = (
+    "for another machine: a scale v that differs by `moved` changes Y, at most ‖W‖‖u‖, by that part of it, and the "
+    "error of the centre times the diameter is no less; stays, it is a part of the error of Y"
+)
+
 MUTATIONS = [
     # Bounds that claim nothing.
     Mutation(ANALYSIS, "return «std::isfinite(value) && std::isfinite(error) && error >= 0»;", "true", "fails closed"),
@@ -68,17 +73,19 @@ MUTATIONS = [
     ),
     Mutation(
         ANALYSIS,
-        "if («!finite») return",
+        "if («!(sums.finite && std::isfinite(norm2))») return",
         "false",
         "weights or scores that are not finite",
     ),
-    Mutation(ANALYSIS, "if («!(norm2 > smallest_square)») return found", "false", "weights without a length"),
+    Mutation(ANALYSIS, "if («!(norm2 > smallest_square)») return {", "false", "weights without a length"),
     Mutation(ANALYSIS, "if (!(«F > smallest_square» && F < largest", "true", "squares that vanish in the objective"),
     Mutation(
         ANALYSIS,
         "&& «F < largest_square»))  // a soft",
         "true",
         "squares that overflow in the objective",
+        "a square that overflows makes its compensated sum no number, which the other side refuses, and where only "
+        "their sum overflows, 1 / sqrt(inf) is the 0 that is claimed here; stays as a fence",
     ),
     # Scores.
     Mutation(ANALYSIS, "{ return («terms» + 4) * (two_u * size + underflow); }", "0", "one rounding per term"),
@@ -92,7 +99,14 @@ MUTATIONS = [
     Mutation(
         ANALYSIS, "const double roundings = «static_cast<double>(terms + 4) * two_u»;", "0.0", "compensated scores"
     ),
-    Mutation(TWO, "error = lost + «two_u * std::abs(value)»;", "0.0", "a compensated score is rounded"),
+    Mutation(
+        TWO,
+        "error = lost + «two_u * std::abs(value)»;",
+        "0.0",
+        "a compensated score is rounded",
+        "by u of itself: a hard margin has 12 u of itself, of which it takes 4, counted scores 6 u, of which they take "
+        "1, and the ball 4 two_u; soft margins use the slack; stays, bounds stay bit-equal",
+    ),
     Mutation(TWO, "slack, «lost» + 2 * two_u", "0.0", "a compensated slack"),
     Mutation(
         TWO,
@@ -102,28 +116,32 @@ MUTATIONS = [
         "sum_error has three two_u for every loss, of which its own roundings take two",
     ),
     # The margin of scores.
-    Mutation(ANALYSIS, "relative = («sum_error(terms)» * norm2 + loss_error) / F", "0.0", "the length of the weights"),
+    Mutation(
+        ANALYSIS,
+        "relative = («sum_error(terms)» * norm2 + loss_error) / F",
+        "0.0",
+        "the length of the weights",
+        "(b/rho)² and the two sums are rounded by 5 u, half of which reaches the root; that and the quotient are "
+        "rounded by 1.5 u then: the 2 two_u are just enough up to a hundred million weights; stays, "
+        "it is a part of the bound",
+    ),
     Mutation(ANALYSIS, "score.slack + «score.slack_error» > 0)", "0.0", "rows that may have a slack"),
     Mutation(ANALYSIS, "slack, «error» + two_u * std::abs(slack)};", "0.0", "a slack is as wrong as its score"),
     Mutation(
         ANALYSIS,
         "error + «two_u * std::abs(slack)»};",
         "0.0",
-        "1 - score is rounded",
-        "the rounding is relative to the slack, and sum_error has room for it",
+        "1 - score is rounded: whoever confirms it by compensated slacks must not be less sure of them",
     ),
     Mutation(ANALYSIS, "hinge ? «penalty * score.slack_error» :", "0.0", "losses of the hinge"),
     Mutation(ANALYSIS, "penalty * («2 * kept» + score.slack_error)", "0.0", "a square, first order"),
     Mutation(ANALYSIS, "(2 * kept + «score.slack_error») * score", "0.0", "second order: slacks that seem to be 0"),
-    Mutation(ANALYSIS, "«(smallest - smallest_low) / norm» +", "0.0", "hard margin: the score"),
-    Mutation(
-        ANALYSIS, "smallest_low = std::min(smallest_low, «score.low»);", "score.value", "the least any row may have"
-    ),
+    Mutation(ANALYSIS, "«(smallest - low) / norm» +", "0.0", "hard margin: the score"),
+    Mutation(ANALYSIS, "sums.low = std::min(sums.low, «score.low»);", "score.value", "the least any row may have"),
     Mutation(ANALYSIS, "(«sum_error(terms) + 3 * two_u») * std::abs(margin)", "0.0", "hard margin: roundings"),
     Mutation(ANALYSIS, "std::abs(margin) + «16 * underflow»;", "0.0", "hard margin: a quotient that vanishes"),
-    Mutation(ANALYSIS, "loss_error = «loss_error * 1.01» + sum", "0.0", "the losses"),
-    Mutation(ANALYSIS, "loss_error = loss_error * «1.01» + sum", "1.0", "roundings of the error", SPARE),
-    Mutation(ANALYSIS, "* 1.01 + «sum_error(n_losses) * loss»;", "0.0", "roundings of the losses and of their sum"),
+    Mutation(ANALYSIS, "loss, «sums.loss_error * 1.01» + sum", "0.0", "the losses"),
+    Mutation(ANALYSIS, "* 1.01 + «sum_error(sums.n_losses) * loss»", "0.0", "roundings of the losses and of their sum"),
     Mutation(ANALYSIS, "* relative + «2 * two_u») * margin;", "0.0", "the root and the quotient"),
     # The length of a sum.
     Mutation(ANALYSIS, "return «3 * two_u» + (terms * two_u)", "0.0", "roundings of terms and of a compensated sum"),
@@ -145,16 +163,19 @@ MUTATIONS = [
     Mutation(ANALYSIS, "(«cancelled» + vanished) / t", "0.0", "what compensation does not catch"),
     Mutation(ANALYSIS, "(cancelled + «vanished») / t", "0.0", "squares that vanish"),
     Mutation(ANALYSIS, "add(product, «std::fma(a, b, -product)»);", "0.0", "products are exact"),
-    Mutation(ANALYSIS, "sums_[j].add(product, «(high - product) + low»);", "0.0", "products are exact, float32"),
+    Mutation(ANALYSIS, "add(product, «(higher - product) + lower»);", "0.0", "products are exact, float32"),
     Mutation(ANALYSIS, "low += «((high - (sum - part)) + (term - part))» + term_low;", "0.0", "sums are exact"),
     Mutation(ANALYSIS, "lost = «(additions_ + 4)» * two_u", "1.0", "the compensation is a sum that is rounded"),
     Mutation(ANALYSIS, "additions_ += «repeats ? static_cast<double>(terms) : 1»;", "1.0", "repeated columns"),
     Mutation(ANALYSIS, "«gross_ += std::abs(factor) * size»;", "gross_ += 0", "how much was added up"),
     # The quick bound.
-    Mutation(TWO, "cancelled = «(n_counts + 4)» * two_u * gross", "0.0", "one rounding per count"),
+    Mutation(TWO, "return «(roundings + 8)» * two_u * gross", "0.0", "one rounding per row of a part"),
     Mutation(TWO, "* two_u * «gross» * 1.01;", "0.0", "how much was added up"),
     Mutation(
-        TWO, "if (!(«bound.error <= negligible * (bound.value - margin)»)) return", "true", "it has to be negligible"
+        TWO,
+        "if (!(«counted.bound.error <= std::max(negligible_error * (counted.bound.value - margin), tolerated)»))",
+        "true",
+        "it has to be negligible",
     ),
     # The ball.
     Mutation(BALL, "gap_error = «(objective(least) - P)» +", "0.0", "the objective may be larger"),
@@ -162,14 +183,47 @@ MUTATIONS = [
     Mutation(BALL, "«1.01 * moved * moved * D» +", "0.0", "the scale of the dual point is rounded", SECOND_ORDER),
     Mutation(BALL, "* D + «4 * two_u * (P + D)»;", "0.0", "roundings of both objectives"),
     Mutation(BALL, "Y_error = «v * scale * weights.counted_error» +", "0.0", "the scores of counted rows"),
-    Mutation(BALL, "+ «(stretched + moved) * std::abs(counted)» +", "0.0", "the scales"),
-    Mutation(BALL, "(hinge ? «weights.loss_error / 2» : 0)", "0.0", "the losses of the hinge"),
-    Mutation(BALL, "(hard ? «moved * v * t» : 0)", "0.0", "hard margin: the scale of the dual point"),
+    Mutation(
+        BALL,
+        "+ «(stretched + moved) * std::abs(counted)» +",
+        "0.0",
+        "the scales",
+        f"the scale of the weights is too large, if anything, and so is Y; {OTHER_SCALE}",
+    ),
+    Mutation(
+        BALL,
+        "(hinge ? «weights.loss_error / 2» : 0)",
+        "0.0",
+        "the losses of the hinge",
+        "P has the same error, and counts it twice: the squared radius is half of P - D + Y, its error is not halved",
+    ),
+    Mutation(BALL, "(hard ? «moved * v * t» : 0)", "0.0", "hard margin: the scale of the dual point", OTHER_SCALE),
     Mutation(BALL, "«8 * two_u * (std::abs(counted) + std::abs(shift))»;", "0.0", "roundings of the sum"),
-    Mutation(BALL, "scale = hard ? 1 / «weights.low» * (1", "weights.smallest", "no score may be below 1"),
+    Mutation(
+        BALL,
+        "scale = hard ? 1 / «weights.low» * (1",
+        "weights.smallest",
+        "no score may be below 1",
+        "`stretched` is the distance between the two scales, and both Y and the centre allow for it",
+    ),
     Mutation(BALL, "«v * (counts.cancelled + std::sqrt(smallest_square))» +", "0.0", "what rounding has added to a"),
-    Mutation(BALL, "«(moved + 4 * two_u) / bound.value» +", "0.0", "the centre: the dual point"),
-    Mutation(BALL, "«(stretched + 4 * two_u) * length» +", "0.0", "the centre: the weights"),
+    Mutation(
+        BALL,
+        "«(moved + 4 * two_u) / bound.value» +",
+        "0.0",
+        "the centre: the dual point",
+        "for another machine: where a changes, u = t a / ‖a‖² changes by v times that at most, which is the term "
+        "before, and roundings are less than 8 u (P + D) makes of the radius; stays, it is a part of the "
+        "error of the centre",
+    ),
+    Mutation(
+        BALL,
+        "«(stretched + 4 * two_u) * length» +",
+        "0.0",
+        "the centre: the weights",
+        "P has an error of twice `stretched` of itself, and the radius is at most sqrt(P): that adds more to it than "
+        "half the length of the weights times `stretched`; stays, it is a part of the error of the centre",
+    ),
     Mutation(BALL, "* length + «vanished») *", "0.0", "intercepts that vanish", "augmentations near 1e-300 only"),
     # Counts.
     Mutation(ANALYSIS, "require(«n >= 0» && n <=", "true", "counts are not negative"),
@@ -218,7 +272,14 @@ MUTATIONS = [
     ),
     Mutation(JOINT, "std::max(«largest_error», error);", "0.0", "the worst of all differences"),
     Mutation(JOINT, "low = std::min(«low», difference", "infinity", "the least of all differences"),
-    Mutation(JOINT, "error = «2 * score.error» + score.slack_error", "0.0", "counted: both scores, and the margin"),
+    Mutation(
+        JOINT,
+        "error = «2 * score.error» + score.slack_error",
+        "0.0",
+        "counted: both scores, and the margin",
+        "what is counted is the difference of two scores, and score_error has 2 u per rounding, of which each takes "
+        "one: half of two errors is in slack_error; stays, it is a part of the error of Y",
+    ),
     Mutation(
         JOINT,
         "require(«places[i] >= 0 && problem.has_row(k) && r != problem.class_of(k)»",

@@ -178,7 +178,9 @@ def test_the_first_bad_row_is_named_by_any_number_of_threads():
     X[[500, 2900], 3] = 1e200
     for n_threads in (1, *THREADS):
         for _ in range(5):
-            with pytest.raises(ValueError, match="the squared length of row 500 is not a finite number"):
+            with pytest.raises(
+                ValueError, match=r"the squared length of row 500 \(counting from 0\) is not a finite number"
+            ):
                 _core.pack(as_matrix(X), n_threads)
 
 

@@ -243,7 +243,7 @@ def test_the_display_shows_the_path(breast_cancer, digits):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"label": 7}, "none of the classes"),
+        ({"label": 7}, "not one of the classes"),
         ({"X": [[1.0, 2.0]]}, "X and y are both needed"),
         ({"show": ["errors"]}, "no errors to show"),
         ({"show": ["gamma"]}, "show takes"),

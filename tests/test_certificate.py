@@ -16,6 +16,7 @@ from strategies import separable_problems
 from dynmargin import (
     DCDClassifier,
     DecompositionSVMClassifier,
+    NewtonClassifier,
     PDMClassifier,
     PFMClassifier,
     SparseCounts,
@@ -157,6 +158,36 @@ def test_sums_that_cancel_are_enclosed(seed, repeated):
     t = int(counts.sum())
     assert abs(Fraction(value) - exact / t) <= Fraction(error)
     assert error <= 1e-26 * float(gross / t) * 1500**2 + 1e-14 * value + 1e-120
+
+
+@given(st.integers(0, 2**31), st.sampled_from([np.float32, np.float64]), st.sampled_from([0.0, 1e-2, 1.0]))
+@settings(max_examples=30)
+def test_a_proof_of_any_gap_encloses_the_exact_bounds(seed, dtype, epsilon):
+    """With a large epsilon sums may be plain; they are of many rows, which all but cancel."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(1, 400)), int(rng.integers(1, 4))
+    X = (rng.normal(size=(n, d)) * 10.0 ** rng.integers(-3, 4, (n, d))).astype(dtype)
+    sides, counts = rng.choice(np.array([-1, 1], np.int8), n), rng.integers(1, 2**40, n)
+    w, b, rho, C = rng.normal(size=d), float(rng.normal()), 1.0, 0.7
+    core = _core.Problem(sides, rho, C, C)
+    (margin, margin_error), (bound, bound_error), *_ = core.prove(
+        _core.pack(_core.dense(X)), w, b, np.arange(n), counts, False, epsilon
+    )
+    rows = [[Fraction(float(x)) for x in row] for row in X]
+    exact_w, signs = [Fraction(float(c)) for c in w], [int(side) for side in sides]
+    slacks = [
+        max(Fraction(0), 1 - side * (dot(exact_w, row) + Fraction(b))) for side, row in zip(signs, rows, strict=True)
+    ]
+    F = dot(exact_w, exact_w) + (Fraction(b) / Fraction(rho)) ** 2 + 2 * Fraction(C) * dot(slacks, slacks)
+    assert max(Fraction(0), Fraction(margin - margin_error)) ** 2 * F <= 1 <= Fraction(margin + margin_error) ** 2 * F
+    signed = [int(count) * side for count, side in zip(counts, signs, strict=True)]
+    a = [dot(signed, [row[j] for row in rows]) for j in range(d)]
+    norm2, t = dot(a, a) + sum(signed) ** 2 + dot(signed, signed) / (2 * Fraction(C)), int(counts.sum())
+    assert (
+        max(Fraction(0), Fraction(bound - bound_error)) ** 2 * t * t
+        <= norm2
+        <= Fraction(bound + bound_error) ** 2 * t * t
+    )
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -312,7 +343,10 @@ def test_a_label_that_is_no_class_is_other_data(n_classes, digits):
         found = certificate.verify(X, unknown)
         assert found.verdict == "other data"
         known = ", ".join(map(str, range(n_classes)))
-        assert found.detail == f"row {negative[0] + 1} has the label 99, which is none of the classes {known}"
+        assert (
+            found.detail
+            == f"row {negative[0]} (counting from 0) has the label 99, which is not one of the classes {known}"
+        )
         assert certificate.verify(X, np.where(y == 0, np.nan, y)).verdict == "other data"
     for certificate in PDMClassifier(random_state=0).fit(X, y, weight).certificates_:
         left_out = np.where(weight == 0, 99, y)
@@ -408,7 +442,7 @@ def test_bounds_that_are_not_finite_prove_nothing(trained, monkeypatch):
         (certificate.margin, certificate.margin / 2),  # which would contradict each other
     ):
         with monkeypatch.context() as patched:
-            patched.setattr(certificates, "_prove", lambda *_, found=(margin, upper_bound, None), **__: found)
+            patched.setattr(certificates, "prove", lambda *_, found=(margin, upper_bound, None), **__: found)
             assert replace(certificate, ball=None).verify(X, y).verdict == "not proven"
     assert replace(certificate, margin=np.inf).gap == np.inf
     assert replace(certificate, margin=np.nan).gap == np.inf
@@ -460,3 +494,21 @@ def test_weights_of_zero_are_called_zero(breast_cancer):
     problem = replace(certificate.problem, C_positive=1.0, C_negative=1.0)
     poor = certify_weights(as_matrix(X), y, problem, np.zeros(30), 0.0, np.zeros(len(y)), epsilon=0.01)
     assert poor.verify(X, y).detail.endswith("all weights are zero: every row gets the same label")
+
+
+def test_where_only_rounding_is_left_of_the_gap_sums_are_as_exact_as_epsilon_asks(breast_cancer):
+    X, y = breast_cancer
+    found = NewtonClassifier(1e-12).fit(X, y).certificate_
+    assert found.gap < 1e-12
+    core, rows = _core.Problem(np.where(y == 1, 1, -1).astype(np.int8), 1.0, 1.0, 1.0), _core.pack(_core.dense(X))
+    witnesses = found.weights, found.intercept, found.counts.indices, found.counts.data
+    exact, plain = (core.prove(rows, *witnesses, False, epsilon) for epsilon in (1e-12, 0.01))
+    for (_, exact_error), (value, error) in zip(exact[:2], plain[:2], strict=True):
+        assert exact_error < error <= 1e-9 * 0.01 * value
+
+
+def test_labels_of_another_kind_are_called_that(trained):
+    X, y, certificate = trained
+    found = certificate.verify(X, y.astype(str))
+    assert found.verdict == "other data"
+    assert "one is text, the other a number" in found.detail

@@ -25,6 +25,7 @@ from dynmargin import (
     PDMClassifier,
     Schedule,
 )
+from dynmargin.algorithms.dual import MIX_AFTER
 from dynmargin.training import checkpoint as module
 
 
@@ -93,6 +94,16 @@ def test_weights_of_rows_and_cross_validation_continue_too(tmp_path, dies_after,
     classifier = MaxMarginClassifierCV(Cs=[0.1, 1.0, 10.0], cv=3, random_state=0)
     assert fit_in_pieces(classifier, X, y, tmp_path / "cv", dies_after, 0) > 0
     assert golden.record(classifier) == golden.read()["text: cross_validated"]
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+def test_states_that_are_mixed_continue_too(loss, breast_cancer, tmp_path, dies_after, short_slices):
+    X, y = breast_cancer
+    whole = DCDClassifier(1e-9, C=10.0, loss=loss, random_state=0).fit(X, y)
+    assert whole.history_[-1].updates > 2 * MIX_AFTER * len(y)
+    pieces = DCDClassifier(**whole.get_params())
+    assert fit_in_pieces(pieces, X, y, tmp_path / "run", dies_after, seed=0) > 5
+    assert golden.record(pieces) == golden.record(whole)
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="there is no SIGKILL")
@@ -265,7 +276,7 @@ def test_a_fit_that_a_callback_ends_continues_to_the_same_model(breast_cancer, t
 
 def test_a_run_that_stalls_does_so_at_the_same_check(breast_cancer, tmp_path):
     X, y = breast_cancer
-    whole = PDMClassifier(1e-5, C=100.0, schedule=Schedule(polish=False), random_state=0)
+    whole = PDMClassifier(1e-5, C=100.0, schedule=Schedule(taking_back=False, polish=False), random_state=0)
     with pytest.warns(match="hardly move"):
         late = whole.fit(X, y).history_[-4]
     pieces = PDMClassifier(**{**whole.get_params(), "checkpoint": tmp_path / "run"})
@@ -378,7 +389,7 @@ def test_ctrl_c_twice_leaves_the_last_snapshot(endless, tmp_path):
 
 
 def _parameters(classifier):
-    from dynmargin.classifiers.base import NOT_DECIDING
+    from dynmargin.classifiers.request import NOT_DECIDING
 
     parameters = classifier.get_params().items()
     return {"estimator": type(classifier).__name__} | {k: v for k, v in parameters if k not in NOT_DECIDING}

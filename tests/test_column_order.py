@@ -7,10 +7,13 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dynmargin import DCDClassifier, MaxMarginClassifier, NewtonClassifier, PDMClassifier, _core
 from dynmargin.problem.matrix import as_matrix
 from dynmargin.problem.packed import PackedProblem
+from dynmargin.problem.packed_weights import PackedWeights
 from dynmargin.problem.problems import BinaryProblem
 
 WIDE = 50_000  # more than ColumnOrder::many
@@ -137,3 +140,20 @@ def test_newtons_steps_do_not_depend_on_how_columns_are_numbered(few_of_many):
             newton.step()
         gaps.append(1 - newton.margin / newton.upper_bound)
     assert gaps[0] == pytest.approx(gaps[1], rel=1e-6, abs=1e-12)
+
+
+@given(st.data())
+def test_packed_weights_are_spread_out_to_where_they_belong(data):
+    """A vector, or one per class; columns in any order, and all others are zero."""
+    n_columns = data.draw(st.integers(1, 30))
+    columns = np.array(data.draw(st.lists(st.integers(0, n_columns - 1), unique=True)), dtype=np.int64)
+    shape = data.draw(st.sampled_from([(), (1,), (3,)]))
+    size = int(np.prod(shape)) * len(columns)
+    values = np.array(data.draw(st.lists(st.floats(-9, 9), min_size=size, max_size=size)))
+    values = values.reshape(*shape, len(columns))
+    packed = PackedWeights(values, columns, (*shape, n_columns))
+    spread = packed.spread_out()
+    assert spread.shape == packed.shape
+    assert spread.size == packed.size
+    np.testing.assert_array_equal(spread[..., columns], values)
+    assert not np.delete(spread, columns, axis=-1).any()

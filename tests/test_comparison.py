@@ -317,7 +317,7 @@ def test_a_library_that_is_not_installed_is_named(breast_cancer, monkeypatch):
         ({"X_test": [[0.0, 0.0]]}, "given together"),
         ({"X_test": [[0.0]], "y_test": [0]}, "X_test has 1 features, X has 2"),
         ({"X_test": [[0.0, 0.0]], "y_test": [0, 1]}, "inconsistent numbers of samples"),
-        ({"y": np.zeros(20)}, "1 class only"),
+        ({"y": np.zeros(20)}, "there is only one class"),
         ({"y": np.zeros(19)}, "inconsistent numbers of samples"),
         ({"X": np.full((20, 2), np.nan)}, "NaN"),
     ],

@@ -63,8 +63,8 @@ def test_a_problem_refuses_sides_other_than_the_three(side):
 )
 def test_a_schedule_refuses_what_would_never_end(wrong):
     right = {"rounds": (9, 2, 2), "widths": (1.2, 1.0), "first_width": 1.1, "inner_passes": 2.0}
-    names = "multiple_updates single_updates_first shuffle_first shuffle_active_sets balanced mixing renewal polish"
-    flags = dict.fromkeys(names.split(), True)
+    order = "multiple_updates single_updates_first shuffle_first shuffle_active_sets balanced"
+    flags = dict.fromkeys(f"{order} taking_back mixing renewal polish".split(), True)
     with pytest.raises(ValueError, match=r"rounds|widths"):
         _core.Schedule(**{**right, **flags, **wrong})
 

@@ -8,7 +8,7 @@ import pytest
 from dynmargin import _core
 
 ONGOING = (_core.Event.slice_over, _core.Event.check_due, _core.Event.bound_met)
-SCHEDULE = _core.Schedule((9, 2, 2), (1.2, 1.03), 1.2, True, True, True, True, True, 2.0, False, False, False)
+SCHEDULE = _core.Schedule((9, 2, 2), (1.2, 1.03), 1.2, True, True, True, True, True, 2.0, False, False, False, False)
 
 
 def data(n_rows=300):

@@ -123,7 +123,7 @@ def test_a_class_that_a_fold_does_not_train_on(digits):
         ({"Cs": [1.0, -1.0]}, "Cs must be positive"),
         ({"Cs": []}, "Cs must be positive"),
         ({"Cs": 0}, "The 'Cs' parameter"),
-        ({"cv": [(np.arange(3), np.arange(5))]}, "fold 0 leaves 1 class to train on"),
+        ({"cv": [(np.arange(3), np.arange(5))]}, r"fold 0 \(counting from 0\) leaves only 1 class to train on"),
     ],
 )
 def test_what_cannot_be_done_is_refused(parameters, message):

@@ -3,10 +3,13 @@
 import json
 import logging
 import pickle
+import re
 import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +19,7 @@ from sklearn.datasets import make_classification
 
 from dynmargin import CheckCallback, MaxMarginClassifier, load
 from dynmargin.certificate.certificate import Certificate
+from dynmargin.cli import cluster as command
 from dynmargin.cli.main import main
 from dynmargin.data.dataset import Dataset
 from dynmargin.data.formats import write_dataset
@@ -26,7 +30,7 @@ pytest.importorskip("distributed", reason="needs dask")
 import dask.array as da  # noqa: E402
 from cluster.data import delayed_parts, together  # noqa: E402
 from cluster.workers import Workers  # noqa: E402
-from distributed import Client  # noqa: E402
+from distributed import Client, Event  # noqa: E402
 
 from dynmargin.dask import ClusterError, DaskMaxMarginClassifier, verify  # noqa: E402
 from dynmargin.dask import cluster as cluster_module  # noqa: E402
@@ -80,6 +84,11 @@ def test_arrays_frames_and_delayed_parts_give_the_same(client, rows):
     assert certificate.verify(dX, dy, C=2.0).verdict == "other problem"
     assert verify(certificate.to_local(), dX, dy).verdict == "proven"
     assert found[3].feature_names_in_[0] == "x0"
+    with pytest.raises(
+        ValueError, match=r"same order as they were in fit.\nPass X\[list\(classifier.feature_names_in_\)\]"
+    ):
+        found[3].predict(frame[[*frame.columns[::-1]]])
+    assert len(found[3].predict(frame[[*frame.columns[::-1]]][list(found[3].feature_names_in_)]).compute()) == len(y)
 
 
 def test_the_model_is_that_of_one_machine(client, rows):
@@ -166,22 +175,47 @@ def test_classes_that_are_not_separable_end_a_hard_margin(client):
     assert classifier.stop_reason_ == "inseparable"
 
 
-def test_a_slow_worker_is_named(workers, client, caplog, monkeypatch):
+class Resume(logging.Handler):
+    """Let stopped workers continue as soon as they have been named."""
+
+    def __init__(self, processes):
+        super().__init__()
+        self.processes = processes
+        self.named = []
+
+    def emit(self, record):
+        """Note who is slow."""
+        if "waiting for tcp://" in record.getMessage():
+            self.named.append(record.getMessage())
+            self.resume()
+
+    def resume(self):
+        """Continue all processes; this does nothing to those that run."""
+        for process in self.processes:
+            process.send_signal(signal.SIGCONT)
+
+
+def test_a_slow_worker_is_named(workers, client, monkeypatch):
+    """All workers stop: which of them hold rows is for the scheduler to decide."""
     monkeypatch.setattr(cluster_module, "SLOW_SECONDS", 0.2)
-    X, y = delayed_parts(3, 100)
-    slow = workers.processes[0]
+    resume = Resume(list(workers.processes))
 
     def stop(check):
-        if not timer.is_alive() and not timer.finished.is_set():
-            slow.send_signal(signal.SIGSTOP)
-            timer.start()
+        if not resume.named:
+            for process in resume.processes:
+                process.send_signal(signal.SIGSTOP)
 
-    timer = threading.Timer(1.0, lambda: slow.send_signal(signal.SIGCONT))
-    with caplog.at_level(logging.WARNING, "dynmargin"):
-        classifier = DaskMaxMarginClassifier(1e-6, random_state=0, client=client).set_callbacks(CheckCallback(stop))
-        classifier.fit(X, y)
-    timer.join()
-    assert any("s for tcp://" in record.message for record in caplog.records)
+    classifier = DaskMaxMarginClassifier(1e-6, random_state=0, client=client).set_callbacks(CheckCallback(stop))
+    in_the_end = threading.Timer(60.0, resume.resume)  # if the code under test names nobody
+    in_the_end.start()
+    cluster_module.logger.addHandler(resume)
+    try:
+        classifier.fit(*delayed_parts(3, 100))
+    finally:
+        cluster_module.logger.removeHandler(resume)
+        resume.resume()
+        in_the_end.cancel()
+    assert resume.named
     assert classifier.certificate_.achieved
 
 
@@ -251,8 +285,12 @@ def test_what_cannot_be_trained_on_is_refused_in_words(client, rows):
     wrong = [
         ((X, y), TypeError, "MaxMarginClassifier"),
         ((dX, dy[:-1]), ValueError, "2000 rows, but y has 1999"),
-        ((dX, np.ones(2000)), ValueError, "1 class only"),
-        ((da.where(dX > 3, np.nan, dX), dy), ValueError, r"partition \d: row \d+ has the value nan"),
+        ((dX, np.ones(2000)), ValueError, "there is only one class"),
+        (
+            (da.where(dX > 3, np.nan, dX), dy),
+            ValueError,
+            r"partition \d \(counting from 0\): row \d+ \(counting from 0\) has the value nan",
+        ),
         ((delayed_parts(2, 10)[0], delayed_parts(3, 10)[1]), ValueError, "2 partitions, but y has 3; cut both"),
         ((dX, dX[:, 0]), ValueError, "Unknown label type: continuous"),
         (([dX[:500].to_delayed()[0, 0], dX[500:1000, :3].to_delayed()[0, 0]], labels[:2]), ValueError, r"\[3, 12\]"),
@@ -291,7 +329,7 @@ def test_any_partitions_are_fine(client, rows):
     copy = pickle.loads(pickle.dumps(found))
     assert copy.client is None
     assert copy.certificate_.verify(X, y, weight)
-    with pytest.raises(ValueError, match="row 1 has the value nan"):
+    with pytest.raises(ValueError, match=r"row 0 \(counting from 0\) has the value nan"):
         found.predict(dX * np.nan).compute()
     with pytest.raises(TypeError, match="rows in memory: pass some of them"):
         found.report(dX, y, "never.html")
@@ -374,17 +412,59 @@ def test_features_are_scaled_over_files_as_on_one_machine(kind, workers, client,
     assert main(["predict", "all.csv", "model.npz"]) == 0
 
 
+def test_a_limit_of_time_is_for_reading_over_a_cluster_too(workers, client, tables, monkeypatch, capfd):
+    monkeypatch.setattr("dynmargin.cli.training.LEAST_TIME", 0.0)
+    where = ["--scheduler", workers.scheduler.scheduler_address]
+    monkeypatch.setattr("dynmargin.cli.cluster.running", lambda _: nullcontext(client))  # connecting takes longer
+    assert main(["train", "part-*.csv", "model.npz", *tables, "--max-time", "1e-9", *where]) == 3
+    assert "--max-time 1e-09 was over before the rows were read" in capfd.readouterr().err
+    assert not Path("model.npz").exists()
+
+
+def test_a_limit_of_time_is_for_scaling_over_a_cluster_too(workers, client, tables, monkeypatch, capfd):
+    def read(*arguments, read=command.read):
+        found = read(*arguments)
+        monkeypatch.setattr("dynmargin.cli.training.LEAST_TIME", 0.0)  # from now on
+        return found
+
+    monkeypatch.setattr(command, "read", read)
+    monkeypatch.setattr(command, "running", lambda _: nullcontext(client))
+    monkeypatch.setattr("dynmargin.cli.training.LEAST_TIME", 100.0)
+    where = ["--scheduler", workers.scheduler.scheduler_address, "--max-time", "1e-9"]
+    assert main(["train", "part-*.csv", "model.npz", *tables, "--scale", "standard", *where]) == 3
+    assert "--max-time 1e-09 was over before the rows were scaled (" in capfd.readouterr().err
+    assert not Path("model.npz").exists()
+
+
+def test_messages_call_files_what_the_user_called_them(workers, client, tables, tmp_path, capfd):
+    where = ["--scheduler", workers.scheduler.scheduler_address]
+    (tmp_path / "a.svm").write_text("1 qid:1 1:1\n-1 1:2\n")
+    assert main(["train", "a.svm", "model.npz", *where]) == 0
+    assert "dynmargin: a.svm: query ids (qid) are ignored\n" in capfd.readouterr().err
+    (tmp_path / "b.svm").write_text("1 1:1\n-1 1:x\n")
+    (tmp_path / "part-1.csv").write_text("")
+    (tmp_path / "loop.svm").symlink_to(tmp_path / "nowhere")
+    for words, message in {
+        ("[ab].svm",): "b.svm, line 2, column 6: the value is not a number: 'x'",
+        ("part-*.csv", *tables): "part-1.csv: the file is empty",
+        ("./*.svm",): f"./loop.svm: a worker cannot find it; it looks for {tmp_path / 'loop.svm'}",
+    }.items():
+        assert main(["train", *words, "model.npz", *where]) == 3
+        assert capfd.readouterr().err.splitlines()[-1] == f"dynmargin train: {message}"
+        (tmp_path / "b.svm").write_text("1 1:1\n")
+
+
 def test_weights_and_settled_rows_over_files(workers, client, tables, tmp_path, capfd):
     where = ["--scheduler", workers.scheduler.scheduler_address]
     (tmp_path / "weights").write_text("\n".join(str(i % 3) for i in range(2000)))
     options = [*tables, "--scale", "standard", "--weights", "weights", "--until-settled", "99%"]
     assert main(["train", "part-*.csv", "model.npz", *options, *where]) == 0
-    assert "99" in capfd.readouterr().out
+    assert re.search(r"; (99\.\d+|100) % of the training rows are provably predicted", capfd.readouterr().out)
     assert load("model.npz").certificate.settled_share >= 0.99
     assert main(["verify", "model.npz", "all.csv", "--weights", "weights"]) == 0
     (tmp_path / "part-1.csv").write_text('"a, in metres",b,c,d,id,label\n1,2,inf,4,5,c0\n')
     assert main(["train", "part-*.csv", "model.npz", *tables, *where, "--scale", "maxabs"]) == 3
-    assert "part-1.csv: row 1 has the value inf" in capfd.readouterr().err
+    assert "part-1.csv: row 1 (counting from 1) has the value inf" in capfd.readouterr().err
     (tmp_path / "part-1.csv").write_text("a,b,c,d,id,label\n1,2,3,4,5,c0\n")
     assert main(["train", "part-*.csv", "model.npz", *tables, *where]) == 3
     assert 'part-1.csv has other columns than part-0.csv: a, b, c, d, not "a, in metres", b' in capfd.readouterr().err
@@ -409,3 +489,91 @@ def test_training_ends_when_predictions_are_settled(client, rows):
         assert few.certificate_.settled_share is None
     with pytest.raises(ValueError, match="needs stop='predictions'"):
         DaskMaxMarginClassifier(client=client).fit(dX, dy, settle_on=dX)
+
+
+@pytest.mark.parametrize(
+    ("names", "words", "message"),
+    [
+        ("part-*.svm", ["--checkpoint", "model.npz"], "model.npz is the model and the checkpoint"),
+        ("part-*.svm", ["--checkpoint", "other"], "the checkpoint other was written for -c 1.0, not 3.0"),
+        ("part-*.svm", ["--weights", "weights"], "weights, line 1, column 1: 'one' is not a weight; weights are"),
+        ("part-*.svm", ["--drop", "a"], "part-0.svm: --drop is for tables"),
+        ("part-*.csv", ["--label", "kind"], "part-0.csv: no column is called 'kind'; there are a, label"),
+        ("part-9.svm", [], "part-9.svm: no such file or directory"),
+        ("part-*.svm", ["--algorithm", "dcd"], "for this problem a cluster trains by Newton's method; leave --algor"),
+        (
+            "part-*.svm",
+            ["--algorithm", "dcd", "--loss", "hinge"],
+            "trains by coordinate descent on the rows that decid",
+        ),
+    ],
+)
+def test_what_can_be_checked_is_checked_before_there_is_a_cluster(names, words, message, tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "part-0.svm").write_text("1 1:1\n-1 2:1\n" * 5)
+    (tmp_path / "part-0.csv").write_text("a,label\n1,0\n2,1\n")
+    (tmp_path / "weights").write_text("one\n")
+    assert main(["train", "-q", "part-0.svm", "first.npz", "--checkpoint", "other"]) == 0
+    started = []
+    monkeypatch.setattr("dynmargin.dask.local.local_cluster", started.append)
+    assert main(["train", names, "model.npz", "--workers", "2", "-c", "3", *words]) == 3
+    assert message in capfd.readouterr().err
+    assert not started
+
+
+def test_what_a_worker_stumbles_over_is_one_sentence(tmp_path, monkeypatch, capfd):
+    """Workers of a cluster that the command itself starts log no traceback before it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "part-0.svm").write_text("1 1:1\n-1 2:1\n")
+    (tmp_path / "part-1.svm").write_text("1 1:1\n-1 2:nan\n")
+    assert main(["train", "-q", "part-*.svm", "model.npz", "--workers", "1"]) == 3
+    assert capfd.readouterr().err == (
+        "dynmargin train: part-1.svm: row 2 (counting from 1) has the value nan; all values must be finite\n"
+    )
+
+
+def test_the_first_error_ends_the_waiting(client):
+    def task(number):
+        if number:
+            raise ValueError("this one fails")
+        Event("go on").wait(timeout=60)
+        Event("over").set()
+
+    with pytest.raises(ValueError, match="this one fails"):
+        cluster_module.gathered(client, client.map(task, [0, 1], pure=False))
+    assert not Event("over", client=client).is_set()
+    Event("go on", client=client).set()
+
+
+def test_files_of_two_kinds_are_both_named(workers, client, tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "part-0.svm").write_text("1 1:1\n-1 2:1\n")
+    np.savez(tmp_path / "part-1.npz", X=np.eye(2), y=[1, -1])
+    assert main(["train", "part-*", "m.npz", "--scheduler", workers.scheduler.scheduler_address]) == 3
+    assert "the rows of part-1.npz are dense, and those of part-0.svm are sparse" in capfd.readouterr().err
+
+
+def test_newtons_method_does_not_advise_itself(workers, client, rows, tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    write_dataset(Dataset(*rows), "part-0.svm")
+    where = ["--scheduler", workers.scheduler.scheduler_address]
+    assert main(["train", "part-*.svm", "m.npz", "-c", "1e8", "--epsilon", "1e-15", *where]) == 1
+    out, err = capfd.readouterr()
+    assert "To get closer, scale the features" in err
+    assert "--algorithm newton" not in err
+    assert " round" in out
+    assert " pass" not in out  # a second number, of the same
+
+
+def test_a_saved_model_has_all_parameters_but_the_cluster(client, rows, tmp_path):
+    X, y = rows
+    asked = {"epsilon": 0.05, "C": 0.5, "class_weight": {0: 2.0, 1: 1.0}, "random_state": 3, "max_time": 100.0}
+    saved = fitted(da.from_array(X, chunks=(500, -1)), da.from_array(y, chunks=500), client, **asked)
+    saved.save(tmp_path / "m.npz")
+    found = load(tmp_path / "m.npz")
+    assert "client" not in found.parameters
+    again = found.to_estimator()
+    assert type(again) is MaxMarginClassifier
+    shared = again.get_params().keys() & saved.get_params().keys()
+    assert {name: again.get_params()[name] for name in shared} == {name: getattr(saved, name) for name in shared}
+    np.testing.assert_array_equal(again.coef_, saved.coef_)

@@ -89,12 +89,12 @@ def test_a_folder_is_read_and_never_overwritten(dense, tmp_path):
 @pytest.mark.parametrize(
     ("header", "message"),
     [
-        ("{", "missing or not ours"),
-        ("[]", "missing or not ours"),
-        ('{"format": "other", "version": 1}', "missing or not ours"),
+        ("{", "is missing or damaged"),
+        ("[]", "is missing or damaged"),
+        ('{"format": "other", "version": 1}', "is missing or damaged"),
         ('{"format": "dynmargin data", "version": 3}', "its format is version 3; this program reads versions up to 2"),
         ('{"format": "dynmargin data", "version": 1}', "its format is version 1; convert the data again"),
-        ('{"format": "dynmargin data", "version": 2}', "'columns' in header.json is None, which cannot be"),
+        ('{"format": "dynmargin data", "version": 2}', "'columns' in header.json is None, which is not valid"),
     ],
 )
 def test_a_foreign_folder_is_refused(header, message, tmp_path):
@@ -136,9 +136,9 @@ def test_scipys_own_npz_is_read(dense, tmp_path):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"indices": np.array([0, 9])}, "column index 9 in row 1 is out of range"),
+        ({"indices": np.array([0, 9])}, r"column index 9 in row 1 \(both counting from 0\) is out of range"),
         ({"indptr": np.array([0, 1])}, "row pointers"),
-        ({"indptr": np.array([0, 2, 1])}, "indptr falls"),
+        ({"indptr": np.array([0, 2, 1])}, r"indptr decreases at row 1 \(counting from 0\)"),
         ({"data": np.array(["a", "b"])}, "not one-dimensional numbers"),
         ({"y": np.array([1.0])}, "its labels are"),
         ({"y": np.array([None, None])}, "the array 'y' cannot be read: it holds object"),
@@ -183,10 +183,11 @@ def test_a_table_without_names_is_told_by_its_first_line(tmp_path):
     [
         (
             "a,b\n1,x\n2,y\n",
-            r"column 'b' holds text \('x', 'y'\), not numbers: if it is the label, name it by --label; else leave it",
+            r"column 'b' holds text \('x', 'y'\), not numbers: if it is the label, name it with --label; otherwise",
         ),
         ("a,b\n1,2\n,3\n", "column 'a' has no value in row 2"),
-        ("a,b\n1,2\n3\n", "not readable as CSV"),
+        ("a,b\n1,2\n\n3\n", r"not readable as CSV: row 2 \(counting from 1\) has 1 field, and the first line has 2"),
+        ("1,2\n3,4,5\n", r"not readable as CSV: row 2 \(counting from 1\) has 3 fields, and the first line has 2"),
         ("a,a\n1,2\n", "several columns are called 'a'"),
         ("", "the file is empty"),
     ],
@@ -202,11 +203,11 @@ def test_a_missing_label_is_named(tmp_path):
 
 
 def test_a_label_that_is_no_label_is_named_with_its_row_and_column(tmp_path):
-    with pytest.raises(ValueError, match="the label of row 2 in column 'b' is inf"):
+    with pytest.raises(ValueError, match=r"the label of row 2 \(counting from 1\) in column 'b' is inf"):
         read_csv(tmp_path, "a,b\n1,1.5\n2,inf\n", label="b").labelled()
-    with pytest.raises(DataError, match=r"the label 'b' holds timestamp.*, neither numbers nor text"):
+    with pytest.raises(DataError, match=r"the label 'b' holds dates or times, neither numbers nor text"):
         read_csv(tmp_path, "a,b\n1,2024-01-01 10:00:00\n", label="b")
-    with pytest.raises(DataError, match=r"column 'a' holds text \('x'\), not numbers: leave it out by --drop a, or"):
+    with pytest.raises(DataError, match=r"column 'a' holds text \('x'\), not numbers: leave it out with --drop a, or"):
         read_csv(tmp_path, "a,b\nx,1\n", label="b")
 
 

@@ -98,7 +98,7 @@ def test_one_class_of_many(digits):
     assert "class 7" in seven.ax_.get_title()
     margins = MarginDisplay.from_estimator(fitted, X, y, label=7)
     assert margins.certificate is fitted.certificates_[7]
-    with pytest.raises(ValueError, match="label=11 is none of the classes"):
+    with pytest.raises(ValueError, match="label=11 is not one of the classes"):
         ConvergenceDisplay.from_estimator(fitted, label=11)
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 from reference import dual as reference
 from reference.optimum import best_soft_margin
@@ -22,13 +22,16 @@ schedules = st.builds(
 )
 
 
-def core_run(X, sides, rho, C, step, schedule, seed, hinge=False, seconds=0.0, passes=PASSES):
+def core_run(X, sides, rho, C, step, schedule, seed, hinge=False, seconds=0.0, passes=PASSES, checks=None):
     problem = _core.Problem(sides, rho, C, C, hinge=hinge)
     trainer = _core.DualTrainer(_core.pack(_core.dense(X)), problem, step, schedule, 0.01, 0.0, False, seed)
     trainer.record_updates()
     event = _core.Event.slice_over
     while trainer.full_passes < passes and event in (_core.Event.slice_over, _core.Event.check_due):
         event = trainer.advance(seconds)
+        if checks is not None and event is _core.Event.check_due:
+            checks.append(trainer.visits)
+            trainer.check()
     return trainer, event
 
 
@@ -88,6 +91,55 @@ def test_dcd_makes_the_same_updates(seed, schedule, hinge, rho, C):
     assert len(plain) > 0
     assert [k for k, _ in core] == [k for k, _ in plain]
     np.testing.assert_allclose([a for _, a in core], [a for _, a in plain], rtol=1e-7)
+
+
+@given(st.integers(0, 2**40), st.booleans(), st.sampled_from([0.0, 1.0]), st.sampled_from([0.3, 3.0, 30.0]))
+@settings(max_examples=100)
+def test_dcd_that_mixes_ends_with_the_same_dual_weights(seed, hinge, rho, C):
+    """The reference is told when bounds are checked; the rest it finds by itself."""
+    random = np.random.default_rng(seed)
+    m, d = random.integers(6, 16), random.integers(2, 6)
+    X, sides = random.normal(size=(m, d)), random.choice(np.array([-1, 1], np.int8), m)
+    X[:, 0] *= 4  # rows share much
+    schedule, checks = _core.GainSchedule(depth=2, most_rounds=6, mix_after=1.0), []
+    trainer, _ = core_run(X, sides, rho, C, _core.CoordinateDescent(), schedule, seed, hinge, passes=3, checks=checks)
+    Y = extended_patterns(X, sides, rho, 0.0 if hinge else (1 / (2 * C)) ** 0.5)
+    most = C if hinge else np.inf
+    run = reference.DualRun(Y, sides, reference.CoordinateDescent(), schedule, seed, most, columns=d, checks=checks)
+    run.run(3)
+    event("mixed" if run.times_mixed else "never mixed")
+    assert trainer.visits == run.visits
+    np.testing.assert_allclose(trainer.dual_weights(), run.alpha, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("hinge", [False, True])
+def test_mixing_gathers_no_rounding_errors(hinge):
+    """Large coefficients would multiply them: w is summed anew, whatever the states before."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(200, 5)) @ random.normal(size=(5, 30)) + 0.1 * random.normal(size=(200, 30))
+    sides = np.where(X[:, 0] + random.normal(size=200) > 0, 1, -1).astype(np.int8)
+    schedule = _core.GainSchedule(mix_after=1.0)
+    trainer, _ = core_run(X, sides, 1.0, 1e4, _core.CoordinateDescent(), schedule, 0, hinge, passes=40)
+    patterns = extended_patterns(X, sides, 1.0, 0.0)[:, :31]
+    alpha = trainer.dual_weights()
+    error = np.linalg.norm(trainer.weights() - alpha @ patterns)
+    assert error <= 1e-9 * (alpha @ np.linalg.norm(patterns, axis=1))
+
+
+@given(st.integers(0, 2**40), st.booleans())
+@settings(max_examples=50)
+def test_mixing_never_makes_the_dual_objective_worse(seed, hinge):
+    random = np.random.default_rng(seed)
+    Y, most = random.normal(size=(9, 4)), 0.5 if hinge else np.inf
+    mixture = reference.DualMixture(Y, 1.0, most)
+    alpha = np.zeros(9)
+    for _ in range(6):
+        alpha = np.clip(alpha + 0.3 * random.random(9) * (1 - Y @ (alpha @ Y)), 0, most)
+        mixed = mixture.mix(alpha)
+        assert mixture.objective(mixed) <= mixture.objective(alpha)
+        assert (mixed >= 0).all()
+        assert (mixed <= most).all()
+        alpha = mixed
 
 
 def substantial(updates, m):

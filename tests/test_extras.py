@@ -1,4 +1,4 @@
-"""Where a package is missing that an extra brings, the error names the extra."""
+"""Where a package is missing that an extra brings, the error says how to install it, released or not."""
 
 import sys
 
@@ -28,7 +28,7 @@ def without_matplotlib(monkeypatch):
         monkeypatch.setitem(sys.modules, name, None)
 
 
-def test_pictures_name_the_extra(data, without_matplotlib):
+def test_pictures_name_the_package(data, without_matplotlib):
     fitted = PDMClassifier(random_state=0).fit(*data)
     searched = MaxMarginClassifierCV(tolerance=0.2, C_range=(0.1, 1.0), cv=2).fit(*data)
     for draw in (
@@ -37,12 +37,12 @@ def test_pictures_name_the_extra(data, without_matplotlib):
         lambda: CPathDisplay.from_path(c_path(*data, 0.1, 1.0)),
         lambda: ErrorCurveDisplay.from_estimator(searched),
     ):
-        with pytest.raises(ImportError, match=r"pictures need matplotlib: pip install dynmargin\[plots\]"):
+        with pytest.raises(ImportError, match=r"pictures need matplotlib: pip install matplotlib"):
             draw()
 
 
-def test_frames_name_the_extra(data, monkeypatch):
+def test_frames_name_the_package(data, monkeypatch):
     fitted = PDMClassifier(random_state=0).fit(*data)
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ImportError, match=r"history_frame needs pandas: pip install dynmargin\[history\]"):
+    with pytest.raises(ImportError, match=r"history_frame needs pandas: pip install pandas"):
         fitted.history_frame()

@@ -1,6 +1,7 @@
 """Who may import whom, and what is loaded when: a shell user feels start-up time."""
 
 import ast
+import re
 import subprocess
 import sys
 from functools import cache
@@ -50,6 +51,18 @@ WITHOUT_SCIKIT_LEARN = (
     "progress",
     "shards",
 )
+
+
+def test_the_house_lists_every_folder_below_all_that_it_imports():
+    """CONTRIBUTING.md's table of folders is the order in which they rest on each other."""
+    text = (Path(__file__).parent.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    table = text.partition("| `src/dynmargin/` |")[2].partition("\n\n")[0]
+    listed = re.findall(r"`(\w+)/`", "".join(row.split("|")[1] for row in table.splitlines()[2:]))
+    assert sorted(listed) == sorted(MAY_IMPORT)
+    for place, package in enumerate(listed):
+        assert MAY_IMPORT[package] <= set(listed[:place]), package
+    assert set(listed[: listed.index("displays")]) == set(WITHOUT_SCIKIT_LEARN)
+
 
 # Where modules of ours are imported by a computed name: the front door, what the registry names, and commands.
 BY_NAME = {

@@ -194,6 +194,29 @@ def test_a_table_and_compressed_text_are_read(names, tmp_path):
     assert (found.returncode, found.stderr) == (0, "")
 
 
+def test_columns_are_left_out_or_in_another_order_and_files_follow_a_pattern(tmp_path):
+    random = np.random.default_rng(3)
+    X = random.normal(size=(40, 2))
+    rows = [f"{k},{a!r},{b!r},{'yes' if a > b else 'no'}" for k, (a, b) in enumerate(X.tolist())]
+    (tmp_path / "all.csv").write_text("\n".join(['"id, of all",a,b,y', *rows]))
+    other = [",".join(line.split(",")[place] for place in (2, 3, 1)) for line in rows]
+    for i in range(2):
+        (tmp_path / f"part-{i}.csv").write_text("\n".join(["b,y,a", *other[20 * i : 20 * i + 20]]))
+    model, drop = str(tmp_path / "m.npz"), '"id, of all"'
+    assert main(["train", "-q", str(tmp_path / "all.csv"), model, "--label", "y", "--drop", drop]) == 0
+    assert verify(model, tmp_path / "all.csv").returncode == 0  # as the model says
+    assert verify(model, tmp_path / "all.csv", "--drop", drop, "--label", "-1").returncode == 0
+    wrong = verify(model, tmp_path / "all.csv", "--drop", "a")
+    assert (wrong.returncode, "there are other columns than ['a', 'b']" in wrong.stderr) == (2, True)
+    assert verify(model, tmp_path / "part-*.csv").returncode == 0  # without the column that is left out
+    assert verify(model, tmp_path / "part-0.csv").returncode == 2
+    assert verify(model, tmp_path / "none-*.csv").returncode == 3
+    (tmp_path / "less.csv").write_text("\n".join(["b,y", *(line.rpartition(",")[0] for line in other)]))
+    (tmp_path / "empty.svm").write_text("")
+    assert verify(model, tmp_path / "less.csv").returncode == 2
+    assert verify(model, tmp_path / "empty.svm").returncode == 2
+
+
 @pytest.mark.parametrize("sparse", [True, False])
 def test_a_model_of_scaled_rows_is_about_scaled_rows(sparse, tmp_path):
     random = np.random.default_rng(0)

@@ -1,13 +1,18 @@
 """Good input in any container gives the same model; bad input gets a sentence that names what is wrong."""
 
+import re
+import warnings
+
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.utils.validation import validate_data
 
-from dynmargin import PDMClassifier, PFMClassifier, _core
+from dynmargin import MaxMarginClassifier, PDMClassifier, PFMClassifier, _core
+from dynmargin.classifiers.validation import validate_rows
 from dynmargin.problem.matrix import as_matrix
 
 
@@ -128,10 +133,10 @@ X2, y2 = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 1.0], [0.0, 3.0]]), np.array([0
         (np.where(X2 == 3, np.nan, X2), y2, "NaN"),
         (np.where(X2 == 3, np.inf, X2), y2, "infinity"),
         (sp.csr_array(np.where(X2 == 3, np.nan, X2)), y2, "NaN"),
-        (X2, np.zeros(4), "1 class"),
+        (X2, np.zeros(4), "only one class"),
         (np.zeros((0, 2)), np.zeros(0), "0 sample"),
         (X2, y2[:3], "inconsistent numbers of samples"),
-        (X2 * 1e200, y2, "squared length of row 0"),
+        (X2 * 1e200, y2, r"squared length of row 0 \(counting from 0\)"),
         (X2 * 1e120, y2, "longest pattern has length"),
         (X2, np.array([0.1, 0.2, 0.3, 0.4]), "continuous"),
     ],
@@ -202,15 +207,15 @@ def broken_csr(**changed):
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
-        ({"indices": [0, 2, 0]}, "column index 2 in row 0 is out of range for 2 columns"),
-        ({"indices": [0, 1, -1]}, "column index -1 in row 1"),
-        ({"indptr": [0, 3, 2]}, "indptr falls at row 1"),
+        ({"indices": [0, 2, 0]}, "column index 2 in row 0 (both counting from 0) is out of range for 2 columns"),
+        ({"indices": [0, 1, -1]}, "column index -1 in row 1 (both counting from 0)"),
+        ({"indptr": [0, 3, 2]}, "indptr decreases at row 1 (counting from 0)"),
         ({"indptr": [0, 2, 9]}, "beyond the stored values"),
         ({"indptr": [1, 2, 3]}, "start with 0"),
     ],
 )
 def test_broken_csr_is_refused(changed, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=re.escape(message)):
         as_matrix(broken_csr(**changed))
 
 
@@ -230,6 +235,7 @@ def test_bad_schedules_are_refused():
         {"inner_passes": 0.0},
         {"first_width": -0.1},
         {"mixing": "yes"},
+        {"taking_back": 1},
     ):
         with pytest.raises(ValueError, match=next(iter(wrong)).partition("_")[2] or next(iter(wrong))):
             Schedule(**wrong)
@@ -249,3 +255,67 @@ def test_rows_in_any_order_with_duplicates_are_the_same_rows(rng):
         one, two = (PDMClassifier(0.1, random_state=0).fit(X, y) for X in (stored, summed))
         assert np.array_equal(one.coef_, two.coef_)
         assert one.certificate_.data_digest == two.certificate_.data_digest
+
+
+ROWS_GIVEN = {
+    "array": lambda X: X,
+    "float32": lambda X: X.astype(np.float32),
+    "integers": lambda X: X.astype(int),
+    "columns first": np.asfortranarray,
+    "list": lambda X: X.tolist(),
+    "matrix": sp.csr_matrix,
+    "sparse array": lambda X: sp.csr_array(X.astype(np.float32)),
+    "by columns": sp.csc_matrix,
+    "names": lambda X: pd.DataFrame(X, columns=["a", "b"]),
+    "big-endian": lambda X: X.astype(">f8"),
+    "not finite": lambda X: np.where(X > 2, np.nan, X),
+    "infinite": lambda X: sp.csr_matrix(np.where(X > 2, np.inf, X)),
+    "sum overflows": lambda X: np.full_like(X, 1e308),
+    "one dimension": lambda X: X[:, 0],
+    "no rows": lambda X: X[:0],
+    "no columns": lambda X: X[:, :0],
+    "another width": lambda X: X[:, :1],
+}
+LABELS_GIVEN = {
+    "integers": lambda y: y,
+    "text": lambda y: y.astype(str),
+    "objects": lambda y: y.astype(object),
+    "truth values": lambda y: y > 0,
+    "floats": lambda y: y.astype(float),
+    "not finite": lambda y: np.where(y > 0, np.nan, y),
+    "list": lambda y: y.tolist(),
+    "column": lambda y: y[:, None],
+    "too few": lambda y: y[:-1],
+    "none": lambda y: None,
+}
+
+
+@pytest.mark.parametrize("labels", LABELS_GIVEN)
+@pytest.mark.parametrize("rows", ROWS_GIVEN)
+@pytest.mark.parametrize("fitted_on", ["array", "names", None])
+def test_rows_and_labels_are_checked_as_scikit_learn_does(rows, labels, fitted_on):
+    def outcome(validate):
+        """Return what comes out, in which types, and what the estimator remembers; or the error."""
+        X, y = np.array([[0.5, 1.0], [2.0, 0.0], [-1.0, 3.0]]), np.array([-1, 1, 1])
+        classifier = MaxMarginClassifier()
+        if fitted_on is not None:
+            validate(classifier, ROWS_GIVEN[fitted_on](X), y, reset=True)
+        try:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                X, y = validate(classifier, ROWS_GIVEN[rows](X), LABELS_GIVEN[labels](y), reset=fitted_on is None)
+        except ValueError as error:
+            return str(error)
+        dense = X.toarray() if sp.issparse(X) else X
+        seen = [type(X), dense.dtype, dense.tolist(), type(y), y.dtype, y.tolist(), [str(w.message) for w in caught]]
+        return repr([*seen, classifier.n_features_in_, list(getattr(classifier, "feature_names_in_", []))])
+
+    def by_scikit_learn(*arguments, **options):
+        return validate_data(*arguments, accept_sparse="csr", dtype=[np.float64, np.float32], **options)
+
+    assert outcome(validate_rows) == outcome(by_scikit_learn)
+
+
+def test_labels_of_bytes_are_refused_as_scikit_learn_does():
+    with pytest.raises(TypeError, match="bytes is not supported"):
+        MaxMarginClassifier().fit(np.eye(4), np.array([b"a", b"b", b"a", b"b"]))

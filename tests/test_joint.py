@@ -240,7 +240,10 @@ def test_a_label_that_is_no_class_is_other_data(digits):
     unknown = np.where(weight == 0, 99, y)
     found = certificate.verify(X, unknown)
     assert found.verdict == "other data"
-    assert found.detail == "row 1 has the label 99, which is none of the classes 0, 1, 2, 3, 4, 5, 6, 7, 8, 9"
+    assert (
+        found.detail
+        == "row 0 (counting from 0) has the label 99, which is not one of the classes 0, 1, 2, 3, 4, 5, 6, 7, 8, 9"
+    )
     assert certificate.verify(X, unknown, sample_weight=weight)  # says itself that they are left out
 
 
@@ -355,7 +358,7 @@ def test_the_command_line(jointly_trained, tmp_path, capsys):
     assert main(["convert", str(model), str(tmp_path / "model.txt")]) == 0
     assert (tmp_path / "model.txt").read_text().startswith("solver_type MCSVM_CS")
     assert main(["train", str(rows), str(model), "--multi-class", "joint", "--algorithm", "newton"]) == 3
-    assert "needs one of pdm, pdm-succ, auto, not newton" in capsys.readouterr().err
+    assert "needs --algorithm auto, pdm, or pdm-succ, not newton" in capsys.readouterr().err
     assert main(["train", str(rows), str(model), "--multi-class", "joint", "--algorithm", "pdm-succ", "-q"]) == 0
     assert main(["train", str(rows), "--multi-class", "joint", "-v", "3", "-q"]) == 0
 

@@ -64,8 +64,9 @@ def test_the_same_updates(problem, schedule, eps, seed):
 def test_two_classes_are_the_two_class_problem(problem, schedule, eps, seed):
     """All products of patterns are twice those for two classes if Delta² is: the same updates, sqrt(2) the margin."""
     X, y, _, rho, delta = problem
-    # Balanced orders draw by side, and the joint problem has none; mixing rounds what sqrt(2) is multiplied to.
-    plain = replace(schedule, balanced=False, mixing=False)
+    # Balanced orders draw by side, and the joint problem has none; mixing rounds what sqrt(2) is multiplied to; for all
+    # classes at once nothing is taken back.
+    plain = replace(schedule, balanced=False, taking_back=False, mixing=False)
     joint, _ = joint_run(problem, eps, plain, seed)
     C = np.inf if delta == 0 else 1 / delta**2  # Delta² / 2
     binary = _core.Trainer(

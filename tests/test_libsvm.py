@@ -5,6 +5,7 @@ import gzip
 import io
 import lzma
 import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from zstd_archives import compress_zstd
 
 from dynmargin import DataError, _core, read_libsvm
 from dynmargin.data import libsvm
+from dynmargin.data.several import read_several
 
 TEXT = b"""# a comment before everything
 +1 1:0.5 3:-2.25e-3 7:1e10   # and one behind
@@ -105,7 +107,7 @@ def test_query_ids_are_ignored_with_a_notice():
         (b"1 99999999999999999999:1\n", 1, 3, "the index is too large"),
         (b"1 9223372036854775807:1\n", 1, 3, "the index is too large"),
         (b"1 1:1\0\n", 1, 5, r"the value is not a number: '1\\x00'"),
-        (b"\xef\xbb\xbf1 1:1\n", 1, 1, r"the label is not a number: '\\xef\\xbb\\xbf1'"),
+        (b"\xef\xbb\xbf\xef\xbb\xbf1 1:1\n", 1, 1, r"the label is not a number: '\\xef\\xbb\\xbf1'"),
         (b"1 1:" + b"9" * 50 + b"x", 1, 5, r"the value is not a number: '9{40}\.\.\.'"),
     ],
 )
@@ -306,3 +308,37 @@ def test_what_is_written_is_read_back(tmp_path):
     np.testing.assert_array_equal(y_read, y)
     dump_svmlight_file(X, y, str(tmp_path / "theirs"))
     assert len((tmp_path / "ours").read_text().splitlines()) == 30
+
+
+@st.composite
+def lines_of_rows(draw):
+    """Draw rows as text: columns from 0 or from 1, some rows without any; comments and empty lines between them."""
+    least = draw(st.sampled_from([0, 1, 1]))
+    columns = st.sets(st.integers(least, 12), max_size=4)
+    value = st.floats(-1e6, 1e6, width=draw(st.sampled_from([32, 64])))
+    lines = []
+    for found in draw(st.lists(columns, min_size=1, max_size=12)):
+        entries = "".join(f" {column}:{draw(value)!r}" for column in sorted(found))
+        lines.append(f"{draw(st.sampled_from([-1, 1, 2.5]))}{entries}\n")
+        lines += draw(st.sampled_from([[], [], ["# a comment\n"], ["\n"]]))
+    return lines
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_several_files_are_read_as_if_they_were_one(data):
+    """Wherever the text is cut: a part may show no index 0, no values, fewer columns, or not even a row."""
+    lines = data.draw(lines_of_rows())
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(lines)), max_size=4)))
+    files = {f"part-{i}": lines[begin:end] for i, (begin, end) in enumerate(pairwise([0, *cuts, len(lines)]))}
+
+    def read(name, **options):
+        text = "".join(files.get(name, lines)).encode()
+        return libsvm.parse(np.frombuffer(text, np.uint8), name, **options)
+
+    one, several = read("whole"), read_several(list(files), read)
+    assert several.X.shape == one.X.shape
+    assert several.first_index == one.first_index
+    for name in ("data", "indices", "indptr"):
+        np.testing.assert_array_equal(getattr(several.X, name), getattr(one.X, name))
+    np.testing.assert_array_equal(several.y, one.y)

@@ -1,7 +1,11 @@
 """PDM goes on from the best combination of its states: what that is good for, and what must not happen."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from reference.patterns import extended_patterns
 from reference.presentation import Run
 from reference.rules import DynamicMargin
@@ -13,7 +17,8 @@ from dynmargin.problem.matrix import as_matrix
 from dynmargin.problem.packed import PackedProblem
 from dynmargin.training.request import Request
 
-MIXED, PLAIN = Schedule(polish=False), Schedule(mixing=False, polish=False)
+MIXED = Schedule(taking_back=False, polish=False)
+PLAIN = replace(MIXED, mixing=False)
 
 
 @pytest.mark.parametrize("multi_class", ["ovr", "joint"])
@@ -45,7 +50,7 @@ def test_raw_features_are_no_obstacle(load, multi_class):
     assert classifier.n_iter_ < 20_000
 
 
-def long_run(scale, delta, eps, passes, seed):
+def long_run(scale, delta, eps, passes, seed, taking_back=True):
     """Return the counts after so many full passes of the core and of the reference, and how the latter mixed.
 
     Numbers are whole, as long as t is not too large: everything is exact.
@@ -54,7 +59,7 @@ def long_run(scale, delta, eps, passes, seed):
     X = rng.integers(-4, 5, (24, 3)) * np.array([1.0, 1.0, scale])
     sides = np.where(X[:, 0] + X[:, 1] + 2 * rng.normal(size=24) > 0, 1, -1).astype(np.int8)
     problem = _core.Problem(sides, 1.0, 1 / (2 * delta**2), 1 / (2 * delta**2))
-    rows, schedule = _core.pack(_core.dense(X)), Schedule()
+    rows, schedule = _core.pack(_core.dense(X)), replace(Schedule(), taking_back=taking_back)
     trainer = _core.Trainer(rows, problem, _core.DynamicMargin(eps), to_core(schedule), 1.0, seed)
     while trainer.full_passes < passes:
         assert trainer.advance(1.0) in (_core.Event.slice_over, _core.Event.check_due)
@@ -73,9 +78,26 @@ def test_stiff_runs_become_finer(seed):
 
 
 def test_runs_that_are_satisfied_are_diluted():
-    counts, expected, mixture = long_run(scale=1, delta=0.5, eps=2.0**-16, passes=150, seed=7)
+    counts, expected, mixture = long_run(1, delta=0.5, eps=2.0**-16, passes=150, seed=7, taking_back=False)
     assert np.array_equal(counts, expected)
     assert mixture.next_mix > 32  # several times since
+
+
+@given(st.integers(0, 2**32), st.integers(1, 5), st.sampled_from([0, 1, 4]))
+@settings(max_examples=200)
+def test_taking_back_lowers_the_bound(seed, columns, delta):
+    """In whole numbers, so that nothing is rounded."""
+    rng = np.random.default_rng(seed)
+    X, sides = rng.integers(-5, 6, (8, columns)), rng.choice([-1, 1], 8)
+    Y = extended_patterns(X.astype(float), sides, 1.0, float(delta))
+    run = Run(Y, sides, DynamicMargin(0.1), Schedule(), 0, 2**53)
+    run.counts = rng.integers(0, 20, 8).astype(float)
+    run.a, run.t = run.counts @ Y, int(run.counts.sum())
+    for k, y in enumerate(Y):
+        if n := run.excess(k, y):
+            assert 0 < n <= run.counts[k]
+            left = run.a - n * y
+            assert int(left @ left) * run.t**2 < int(run.a @ run.a) * (run.t - n) ** 2
 
 
 @pytest.mark.parametrize("C", [np.inf, 1.0])

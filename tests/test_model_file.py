@@ -107,7 +107,10 @@ def test_a_loaded_model_minds_the_names_of_columns(tmp_path, rng):
         for call in (model.predict, model.decision_function, lambda other: model.verify(other, y)):
             with pytest.raises(ValueError, match="feature names should match") as found:
                 call(other)
-            assert str(found.value) == str(expected.value)
+            message, _, advice = str(found.value).partition("Pass ")
+            assert message == str(expected.value)
+            assert advice.startswith("X[model.feature_names], which has the columns") == ("d" not in other)
+    assert model.verify(X.assign(d=1.0)[["d", "c", "b", "a"]][model.feature_names], y)
 
 
 @pytest.mark.parametrize(
@@ -300,7 +303,7 @@ def test_a_section_that_is_not_known_is_skipped_unless_it_is_needed(newest):
     content = remade(file.getvalue())
     X, y = read_libsvm(STORED / "format-1.libsvm")
     assert parse(content, "model").verify(X, y)
-    with pytest.raises(ModelFileError, match=r"by a newer dynmargin \(it needs rotation\): upgrade it"):
+    with pytest.raises(ModelFileError, match=r"by a newer dynmargin \(it needs rotation\); upgrade dynmargin"):
         parse(remade(content.tobytes(), needs=np.array(["rotation"])), "model")
     for needs in (np.array("rotation"), np.zeros(1)):
         with pytest.raises(ModelFileError, match="needs is not a list of names"):

@@ -320,12 +320,15 @@ def test_copies_go_on_alike(breast_cancer, tmp_path):
     ("message", "call"),
     [
         ("classes must be passed", lambda X, y: PDMClassifier().partial_fit(X, y)),
-        ("1 class only", lambda X, y: PDMClassifier().partial_fit(X, y, [1])),
+        ("there is only one class", lambda X, y: PDMClassifier().partial_fit(X, y, [1])),
         ("not in classes: \\[0\\]", lambda X, y: PDMClassifier().partial_fit(X, y, [1, 2])),
         ("balanced", lambda X, y: PDMClassifier(class_weight="balanced").partial_fit(X, y, [0, 1])),
         ("is not the same", lambda X, y: PDMClassifier().partial_fit(X, y, [0, 1]).partial_fit(X, y, [0, 2])),
         ("must stay", lambda X, y: PDMClassifier().partial_fit(X, y, [0, 1]).set_params(C=2.0).partial_fit(X, y)),
-        ("1e100", lambda X, y: PDMClassifier().partial_fit(X * 1e99, y, [0, 1])),
+        (
+            r"row 0 \(counting from 0\) add up to more than 1e100",
+            lambda X, y: PDMClassifier().partial_fit(X * 1e99, y, [0, 1]),
+        ),
         ("not in classes", lambda X, y: PDMClassifier().partial_fit(X, y, [0, 1]).certify(X, y + 1)),
         ("keep_counts=True", lambda X, y: PDMClassifier(warm_start=True, keep_counts=False).fit(X, y)),
     ],

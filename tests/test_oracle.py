@@ -17,7 +17,7 @@ from dynmargin import _core
 def test_no_certificate_claims_more_than_exact_arithmetic_proves(first_seed):
     cases, failures = run(first_seed, 1000)
     assert failures == []
-    assert {*KINDS, "online"} < set(cases)
+    assert {*KINDS, "online", "squared hinge over shards"} < set(cases)
 
 
 def test_the_oracle_notices_bounds_that_are_not_rounded_outward(monkeypatch):

@@ -155,7 +155,7 @@ def test_a_peer_that_is_not_installed_is_said_to_be(run, data, monkeypatch):
     monkeypatch.setattr(tables, "find_spec", lambda module: None)
     code, out, _ = run("paper", "table2", "--sets", "adult", "--columns", "dcd-l2,dcd-l2-liblinear", "--data-dir", data)
     assert code == 0
-    assert "not installed: pip install dynmargin[paper]" in out
+    assert "not installed: pip install liblinear-official" in out
 
 
 def test_pfm_brings_the_column_it_takes_its_margin_from():

@@ -25,7 +25,7 @@ def private(module, name):
 
 
 def test_fit_context_validates_parameters_before_a_fit():
-    """classifiers/base.py: `fit` refuses wrong parameters in scikit-learn's words."""
+    """classifiers/parameters.py: `fit` refuses wrong parameters in scikit-learn's words."""
     fit_context = private("sklearn.base", "_fit_context")
     interval = private("sklearn.utils._param_validation", "Interval")
 
@@ -56,7 +56,7 @@ def test_constraints_of_parameters_have_the_same_words():
 
 
 def test_sample_weights_are_checked():
-    """classifiers/base.py: weights are numbers, one per row, none negative."""
+    """classifiers/validation.py: weights are numbers, one per row, none negative."""
     check = private("sklearn.utils.validation", "_check_sample_weight")
     X = np.zeros((2, 1))
     options = {"dtype": np.float64, "ensure_non_negative": True}
@@ -79,7 +79,7 @@ def test_the_first_call_of_partial_fit_sets_the_classes():
 
 @pytest.mark.skipif(sklearn_version < (1, 7), reason="not used before 1.7")
 def test_the_picture_in_a_notebook_can_be_extended():
-    """classifiers/base.py: `_html_repr` returns the parameters as HTML, and `_repr_mimebundle_` shows it."""
+    """classifiers/fitted.py: `_html_repr` returns the parameters as HTML, and `_repr_mimebundle_` shows it."""
     classifier = dynmargin.PDMClassifier(0.1).fit([[0.0], [1.0]], [0, 1])
     assert "<table" in classifier._html_repr(), f"{ADVICE}: BaseEstimator._html_repr"
     assert "margin" in classifier._repr_mimebundle_()["text/html"], f"{ADVICE}: it no longer shows _html_repr"

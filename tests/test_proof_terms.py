@@ -12,12 +12,13 @@ import platform
 
 import numpy as np
 import pytest
+from mutate_proofs import MUTATIONS, ROOT
 from oracle.cases import Case, Csr
 from oracle.exact import truth_of
 from oracle.online import bound_of_stream
 
 from dynmargin import SparseCounts, _core
-from dynmargin.certificate.certificate import certify
+from dynmargin.certificate.certify import certify
 from dynmargin.problem.matrix import as_matrix
 from dynmargin.problem.problems import BinaryProblem, JointProblem
 
@@ -48,13 +49,35 @@ def require_enclosed(exact, value, error):
 
 
 def margin(problem, X, y, w, b=0.0, sample_weight=None):
-    """Require that the margin of weights is enclosed, and return it with its error."""
-    X, y = as_data(X), np.asarray(y)
-    b = np.broadcast_to(np.asarray(b, np.float64), len(w)).copy() if problem.joint else b
-    case = Case("", X, y, sample_weight, problem, np.asarray(w, np.float64), b, NONE, True)
-    value, error = core_of(case).margin_of_weights(as_matrix(X), case.weights, case.intercept)
-    require_enclosed(truth_of(case).margin, value, error)
+    """Require that the margin of weights is enclosed, of rows as they are or packed; return it with its error."""
+    case = case_of_weights(problem, X, y, w, b, sample_weight)
+    core, matrix, exact = core_of(case), as_matrix(case.X), truth_of(case).margin
+    value, error = core.margin_of_weights(matrix, case.weights, case.intercept)
+    require_enclosed(exact, value, error)
+    if not problem.joint:
+        rows, packed = packed_with_weights(case)
+        require_enclosed(exact, *core.margin_of_weights(rows, packed, b))
     return value, error
+
+
+def compensated_margin(problem, X, y, w, b=0.0):
+    """The same as whoever confirms a certificate finds it."""
+    case = case_of_weights(problem, X, y, w, b)
+    core, exact = core_of(case), truth_of(case).margin
+    for data, weights in ((as_matrix(case.X), case.weights), packed_with_weights(case)):
+        require_enclosed(exact, *core.prove(data, weights, b, NONE.indices, NONE.data, True)[0])
+
+
+def case_of_weights(problem, X, y, w, b, sample_weight=None):
+    b = np.broadcast_to(np.asarray(b, np.float64), len(w)).copy() if problem.joint else b
+    return Case("", as_data(X), np.asarray(y), sample_weight, problem, np.asarray(w, np.float64), b, NONE, True)
+
+
+def packed_with_weights(case):
+    """The rows packed, and the weights of their columns; all columns have to occur."""
+    rows = _core.pack(as_matrix(case.X))
+    assert rows.n_columns == len(case.weights)
+    return rows, case.weights if rows.columns is None else case.weights[rows.columns]
 
 
 def upper_bound(problem, X, y, places, counts):
@@ -102,6 +125,29 @@ def test_a_slack_is_off_by_what_its_score_is_off(loss):
     """The slack is about 0.01; its square is wrong by twice that times the error of the score."""
     X = np.array([lost(3000, -1) * 0.99])
     margin(binary(1e6, loss=loss), X, [1], np.ones(3000))
+
+
+@pytest.mark.parametrize("C", [math.inf, 1e60])
+@pytest.mark.parametrize("loss", ["squared_hinge", "hinge"])
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_a_compensated_score_may_lose_the_square_of_its_roundings(C, loss, sign):
+    """The score of numbers that cancel: as it is computed it is 0, or 1 where slacks begin, and the truth is not."""
+    loss = loss if math.isfinite(C) else "squared_hinge"
+    kink = [1.0] if math.isfinite(C) else []
+    for n in (100, 3000):
+        products = np.array([*(sign * x for x in sums_that_cancel(n)), *kink])
+        compensated_margin(binary(C, loss=loss), [products], [1], np.ones(len(products)))
+        compensated_margin(binary(C, loss=loss), [-products], [0], np.ones(len(products)))
+
+
+def test_what_plain_slacks_publish_is_confirmed_by_compensated_ones():
+    """A score far below its slack: all that is uncertain is the rounding of 1 - score, which both allow for."""
+    X, y, counts = np.array([[1e-25]]), np.array([1]), SparseCounts(np.arange(1), np.ones(1, np.int64), (1,))
+    for C in 1e10 * np.random.default_rng(0).uniform(1, 4, size=100):
+        problem = binary(C, rho=1.0)
+        core, matrix = problem.to_core(problem.sides(y, None)), as_matrix(X)
+        certificate = certify(matrix, problem, core, core.digest(matrix), np.ones(1), 0.0, counts, epsilon=0.01)
+        assert certificate.verify(X, y)
 
 
 def test_products_that_vanish_are_accounted_for():
@@ -243,6 +289,18 @@ def test_compensated_sums_may_lose_the_square_of_their_roundings(n):
         upper_bound(problem, np.array(numbers)[:, None], np.ones(m, int), np.arange(m), np.ones(m, int))
         upper_bound(problem, rows, [1], [0], [1])
     upper_bound(joint(2), np.array(numbers)[:, None], np.ones(m, int), 2 * np.arange(m), np.ones(m, int))
+
+
+@pytest.mark.parametrize("n", [20, 32, 33, 5000, 70000])
+def test_plain_sums_may_lose_as_many_roundings_as_a_part_has_rows(n):
+    X = lost(n)[:, None]
+    counts = SparseCounts(np.arange(n), np.ones(n, np.int64), (n,))
+    case = Case("", X, np.ones(n, int), None, binary(), np.zeros(1), 0.0, counts, True)
+    rows, core = _core.pack(as_matrix(X)), core_of(case)
+    value, error = core.bound_of_counts(rows, counts.indices, counts.data, 0.5 / n)  # far enough from it
+    require_enclosed(truth_of(case).upper_bound, value, error)
+    _, compensated = core.bound_of_counts(rows, counts.indices, counts.data)
+    assert compensated < error < 120 * 2 * U * value
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -435,3 +493,10 @@ def test_an_intercept_that_is_no_number_proves_nothing_even_without_rows(b):
     core = problem.to_core(problem.sides(np.array([0, 1]), left_out), left_out)
     value, error = core.margin_of_weights(as_matrix(np.eye(2)), np.ones(2), b)
     assert (value, error) == (-math.inf, 0.0)
+
+
+def test_every_mutation_of_the_proofs_has_its_place():
+    """A term that was rewritten is not dropped by anybody any more."""
+    for mutation in MUTATIONS:
+        place = mutation.place.replace("«", "").replace("»", "")
+        assert (ROOT / mutation.file).read_text(encoding="utf-8").count(place) == 1, mutation.place

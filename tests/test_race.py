@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, make_classification
 
 from dynmargin import MaxMarginClassifier, NewtonClassifier, _core
-from dynmargin.algorithms.entrants import PROBE, CoordinateDescent, DynamicMargin
+from dynmargin.algorithms.entrants import PROBE, CoordinateDescent, DynamicMargin, Newton
 from dynmargin.algorithms.newton import NewtonTrainer
 from dynmargin.algorithms.race import TRIAL, Race
 from dynmargin.problem.matrix import as_matrix
@@ -268,16 +268,74 @@ def test_the_accuracy_of_pdm_survives_a_snapshot():
     fresh = Race(*asked)
     fresh.restore(race.snapshot())
     assert fresh.current.name == "pdm"
-    assert fresh.current.remembered == race.current.remembered == pytest.approx(1e-5)
+    assert fresh.current.accuracy == race.current.accuracy == pytest.approx(1e-5)
 
 
 def test_what_cannot_be_proven_does_not_keep_the_turn():
     """At an absurd C the bounds of coordinate descent look closed, but no proof succeeds."""
     X, y = make_classification(40, 60, n_informative=30, class_sep=3.0, random_state=0)
     race = Race(packed(X, y, 1e32), Request(epsilon=0.01))
-    for _ in range(10_000):
+    for _ in range(30_000):
         if race.advance(0.0, 2**53) is _core.Event.check_due:
             race.check()
         if len(set(race.turns)) > 1:
             return
     raise AssertionError("no other algorithm had a turn")
+
+
+def test_a_turn_of_newtons_that_hardly_reduces_the_gap_is_noticed_once(monkeypatch):
+    race = Race(packed(*crowded()), Request(epsilon=1e-3))
+    newton, descent = race.newton, race.descent
+    monkeypatch.setattr(Newton, "exact_at_once", False)
+    monkeypatch.setattr(Newton, "work", property(lambda self: self.spent), raising=True)
+    race.check()
+    newton.start(None)
+
+    def end_turn(spent, gap):
+        newton.spent, newton.margin, newton.upper_bound = spent, 1 - gap, 1.0
+        newton.end_turn()
+        race._tell_all()
+        return newton.stalled
+
+    assert not end_turn(1.0, 0.5)
+    assert not end_turn(1.0, 0.5)  # once more, after Ctrl-C
+    assert not end_turn(2.0, 0.3)
+    assert descent.known_margin == -np.inf
+    assert end_turn(3.0, 0.295)
+    assert descent.known_margin == pytest.approx(0.705)
+    fresh = Race(packed(*crowded()), Request(epsilon=1e-3))
+    fresh.restore(race.snapshot())
+    assert (fresh.newton.stalled, fresh.descent.known_margin) == (newton.stalled, descent.known_margin)
+
+
+def test_ctrl_c_while_coordinate_descent_takes_over_changes_nothing(monkeypatch):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(200, 300)) * (random.random((200, 300)) < 0.02)
+    race = Race(packed(X, (random.random(200) < 0.5).astype(int), 10.0), Request(epsilon=1e-6))
+    race.newton.start(None)
+    race.newton.trainer.advance(0.0, 2**53)
+    finish = race.finish
+    finish.take_over(race.newton)
+    finish.trainer.advance(1.0, 2**53)
+    before = finish.work, finish.updates
+    assert min(before) > 0
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("dynmargin.algorithms.entrants.start_dcd", interrupted)
+        for _ in range(2):
+            with pytest.raises(KeyboardInterrupt):
+                finish.take_over(race.newton)
+    assert (finish.work, finish.updates) == before
+    finish.take_over(race.newton)
+    assert (finish.work, finish.updates) == before
+
+
+@pytest.mark.parametrize("scale", [1e9, 1e12])
+def test_features_of_any_size_are_left_to_newtons_method(scale):
+    X, y = make_classification(200, 6, random_state=0)
+    classifier = MaxMarginClassifier(random_state=0).fit(X * scale, y)
+    assert classifier.stop_reason_ == "certificate"
+    assert classifier.certificate_.verify(X * scale, y)

@@ -38,6 +38,7 @@ schedules = st.builds(
     shuffle_active_sets=st.booleans(),
     balanced=st.booleans(),
     inner_passes=st.sampled_from([0.5, 1.0, 2.0, np.inf]),
+    taking_back=st.booleans(),
     mixing=st.booleans(),
 )
 

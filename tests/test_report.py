@@ -77,7 +77,7 @@ def test_it_says_all_that_there_is_to_say(fitted, cancer, source):
         assert heading in page.text
     assert f"at least {found.margin:.6g}" in page.text
     assert f"above {found.upper_bound:.6g}" in page.text
-    assert f"{np.mean(classifier.predict(X) == y):.2%} of 569 rows are right" in page.text
+    assert f"{100 * np.mean(classifier.predict(X) == y):.2f} % of 569 rows are right" in page.text
     assert "It was done when this page was made: proven." in page.text
     strongest = int(np.abs(classifier.coef_).argmax())
     assert f"feature {strongest}" in page.text

@@ -114,5 +114,5 @@ def test_the_history_comes_back_and_can_be_drawn(data, tmp_path):
     with pytest.raises(ValueError, match='the times of a model from a file are not known; use against="passes"'):
         display.plot(against="time")
     replace(load(tmp_path / "m.npz"), history=()).save(tmp_path / "without.npz")
-    with pytest.raises(ValueError, match="older files of models have none; call fit to have one"):
+    with pytest.raises(ValueError, match="older model files have none; call fit to have one"):
         dynmargin.ConvergenceDisplay.from_estimator(load(tmp_path / "without.npz").to_estimator())

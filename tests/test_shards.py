@@ -13,6 +13,9 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from oracle.cases import draw_case
+from oracle.exact import truth_of
+from oracle.sharded import check_sharded
 from sklearn.datasets import load_breast_cancer, load_digits
 
 from dynmargin import DCDClassifier, MaxMarginClassifier, NewtonClassifier, _core
@@ -259,6 +262,56 @@ def test_the_sum_of_evidence_bounds_its_own_rounding(seed, careful):
     assert found[4] >= 0
 
 
+@given(st.integers(0, 2**40))
+@settings(max_examples=60)
+def test_no_bound_of_shards_claims_more_than_exact_arithmetic_proves(seed):
+    """Adversarial witnesses, rows cut anywhere, plain sums and careful ones: both bounds are true."""
+    case = draw_case(seed)
+    assume(case.legal and not case.joint)
+    assert check_sharded(case, truth_of(case), np.random.default_rng(seed)) == []
+
+
+def test_exact_arithmetic_notices_sums_of_shards_that_are_not_rounded_outward(monkeypatch):
+    prove = _core.prove_sums
+
+    def without_errors(*arguments):
+        (margin, _), (upper_bound, _), *ball = prove(*arguments)
+        return (margin, 0.0), (upper_bound, 0.0), *ball
+
+    monkeypatch.setattr(_core, "prove_sums", without_errors)
+    cases = [case for case in map(draw_case, range(100)) if case.legal and not case.joint]
+    failures = [check_sharded(case, truth_of(case), np.random.default_rng(0)) for case in cases]
+    said = str(failures)
+    assert "a margin of" in said
+    assert "an upper bound of" in said
+
+
+def test_the_gap_that_is_asked_for_decides_how_careful_a_proof_over_shards_is(overlapping):
+    X, y = overlapping
+    shards = cut(X, y, 4)
+    found = train(shards, epsilon=1e-12).certificates[0]
+    problem = ShardedProblem(shards, found.problem, [750] * 4, 20)
+
+    def error(epsilon):
+        witnesses = found.weights, found.intercept, found.counts.indices, found.counts.data
+        (_, of_margin), (_, of_bound), *_ = problem.prove(None, *witnesses, False, epsilon)
+        return of_margin + of_bound
+
+    assert 0 < error(0.0) == error(1e-12) < error(0.01)
+
+
+@pytest.mark.parametrize("epsilon", [1e-9, 1e-11, 1e-13])
+@pytest.mark.parametrize("n_shards", [3, 70])
+def test_gaps_are_proven_over_shards_that_are_as_small_as_those_of_one_machine(overlapping, n_shards, epsilon):
+    X, y = overlapping
+    shards = cut(X, y, n_shards)
+    found = train(shards, epsilon=epsilon)
+    assert found.achieved
+    assert 0 <= found.certificates[0].gap <= epsilon
+    assert found.certificates[0].verify(X, y)
+    assert verify_shards(found.certificates[0], shards)
+
+
 @given(st.lists(st.tuples(st.floats(-1e30, 1e30), st.floats(0, 1e-3)), min_size=1, max_size=200))
 def test_a_sum_of_numbers_knows_how_far_it_may_be_off(parts):
     total = tree_sum([Evidence(True, *[Sum(value, 0.0, error)] * 3, *NOTHING) for value, error in parts]).loss
@@ -319,7 +372,7 @@ def test_rows_that_change_while_they_are_trained_on_are_noticed(overlapping):
     changing = Changing(shards.shards)
     changed = verify_shards(certificate, changing)
     assert changed.verdict == "not proven"
-    assert "partition 1 is not what it was" in str(changed)
+    assert "the rows of partition 1 (counting from 0) have changed since training began" in str(changed)
 
 
 def test_weights_that_are_all_zero_prove_nothing(overlapping):
@@ -378,7 +431,7 @@ def test_every_class_against_the_rest():
     ("parts", "message"),
     [
         ([(np.zeros((0, 2)), np.zeros(0))], "there are no rows"),
-        ([(np.ones((3, 2)), np.ones(3))], "1 class only"),
+        ([(np.ones((3, 2)), np.ones(3))], "there is only one class"),
         ([(np.ones((3, 2)), np.ones(3)), (np.ones((3, 3)), np.zeros(3))], "different numbers of features"),
     ],
 )
@@ -504,9 +557,11 @@ def test_labels_are_all_text_or_all_numbers(numbers, others):
         survey(InProcess([Shard(X, numbers), Shard(X, others)]))
 
 
-def test_training_on_some_rows_warns_of_nothing(overlapping, caplog):
+def test_training_on_some_rows_warns_of_nothing(overlapping, caplog, monkeypatch):
+    for limit in ("SLOW_SECONDS", "SLOW_AFTER_SECONDS", "SLOW_AFTER_CHECKS"):  # everything is slow
+        monkeypatch.setattr(f"dynmargin.training.run.{limit}", 0)
     X, y = overlapping
     data, warned = survey(cut(X, y, 3)), []
     asked = Request(epsilon=0.005, warn=warned.append)
-    fit(data, state_problems(data.classes, 1e4, np.ones(2), rho=1.0, loss="hinge"), asked)
+    fit(data, state_problems(data.classes, 100.0, np.ones(2), rho=1.0, loss="hinge"), asked)
     assert not any("0.0025" in text for text in [*warned, *(record.message for record in caplog.records)])

@@ -30,7 +30,7 @@ def test_the_progress_bar_shows_the_last_check_and_how_far_it_is():
         bar.show(moment(0.3))  # nothing is lost that was proven
         assert bar.progress.tasks[0].completed == pytest.approx(1.5)
     text = screen.export_text()
-    assert "class a: gap 30.00%, margin 0.7, at most 1, 1.0 s, 3 passes, 1234 updates" in text
+    assert "class a: gap 30.00 %, margin 0.7, at most 1, 1.0 s, 3 passes, 1234 updates" in text
 
 
 def test_the_line_says_how_much_time_is_left():
@@ -38,7 +38,7 @@ def test_the_line_says_how_much_time_is_left():
     words = CheckLine(0.01, [])
     lines = [words.describe(Check(5 + time, 100 * time, 1, 1 - 1 / time, 1.0, 0)) for time in (1e-9, 1, 2, 3)]
     assert "left" not in lines[0]
-    assert lines[-1] == "gap 33.33%, about 97 s left, margin 0.666667, at most 1, 8.0 s, 300 passes, 1 update"
+    assert lines[-1] == "gap 33.33 %, about 97 s left, margin 0.666667, at most 1, 8.0 s, 300 passes, 1 update"
 
 
 @pytest.mark.parametrize(
@@ -213,8 +213,8 @@ def test_a_notebook_has_the_line_in_its_cell(monkeypatch):
     with progress_bar(0.01, []) as bar:
         bar.show(moment(0.5))
         bar.show(moment(0.25))
-    assert "gap 50.00%" in seen[0]
-    assert "gap 25.00%" in seen[-1]  # the last one is never left out
+    assert "gap 50.00 %" in seen[0]
+    assert "gap 25.00 %" in seen[-1]  # the last one is never left out
 
 
 def test_history_frame(digits):

@@ -54,7 +54,7 @@ def test_class_weights_are_those_of_linear_svc(digits):
     X, y = X[y < 3], y[y < 3]
     for labels, class_weight in ((2, {0: 0.05, 1: 3.0}), (2, "balanced"), (3, {0: 0.05, 1: 3.0, 2: 1.0})):
         rows = y < labels
-        ours = PDMClassifier(1e-4, C=0.1, class_weight=class_weight, random_state=0).fit(X[rows], y[rows])
+        ours = PDMClassifier(1e-5, C=0.1, class_weight=class_weight, random_state=0).fit(X[rows], y[rows])
         theirs = LinearSVC(C=0.1, class_weight=class_weight, tol=1e-9, max_iter=10**6).fit(X[rows], y[rows])
         np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=0.01 * np.abs(theirs.coef_).max())
 

@@ -66,7 +66,7 @@ def test_a_limit_that_is_set_is_not_advised():
     ("words", "message"),
     [
         (("--max-time", "1e-9", "--algorithm", "pdm"), "--max-time is reached"),
-        (("--max-time", "1e-9", "--algorithm", "pdm"), "or ask for a larger --epsilon."),
+        (("--max-time", "1e-9", "--algorithm", "pdm"), "raise --max-time, use a smaller -c, use --algo"),
         (("--max-time", "1e-9", "--algorithm", "pdm"), "use --algorithm newton (which copes with any scale)"),
         (("--max-time", "1e-9", "--until-settled", "100%"), "--max-time is reached"),
         (("-c", "inf"), "Use a finite -c.\n"),

@@ -1,10 +1,10 @@
 """Check the certificates of a dynmargin model without dynmargin, without NumPy and without any rounding.
 
-    python tools/independent_verifier.py MODEL.npz DATA [--weights FILE] [--label COLUMN]
-DATA is LIBSVM text or a CSV of numbers, perhaps compressed. With two classes the pattern of a row is z = l (x, rho),
-where l is +1 or -1; weights (w, b/rho) give it the score l (w.x + b). A joint margin has K blocks of weights, and a
-pattern for each row and wrong class: (x, rho) in the row's own block, -(x, rho) in the wrong one. C is the cost of a
-row's slack times its weight. The model chooses the problem, which is printed. It makes two claims with a witness each:
+    python tools/independent_verifier.py MODEL.npz DATA [--weights FILE] [--label COLUMN] [--drop COLUMNS]
+DATA is LIBSVM text or a CSV of numbers, perhaps compressed; files, as in 'part-*.svm'. A row of two classes has the
+pattern z = l (x, rho), where l is +1 or -1; weights (w, b/rho) give it the score l (w.x + b). A joint margin has K
+blocks of weights, a pattern per row and wrong class: (x, rho) in the row's own block, -(x, rho) in the wrong one. C is
+the cost of a row's slack times its weight. The model chooses the problem, which is printed, and makes two claims:
   margin m       The weights have it: m² F <= 1, where F = |w|² + |b/rho|² + sum over rows of 2 C max(0, 1 - score)² and
                  `score` is the least of the row's patterns; the hinge's slack is not squared. If C is infinite, there
                  are no slacks, and m |(w, b/rho)| <= score for every row.
@@ -19,6 +19,7 @@ import argparse
 import ast
 import bz2
 import csv
+import glob
 import gzip
 import hashlib
 import json
@@ -81,26 +82,32 @@ def lines_of(path):
     return [line for line in text.splitlines() if line.strip()]
 
 
-def read_data(path, label, model):
-    """Return the rows as lists of (column, value), and their labels."""
-    lines, labels, rows, first = lines_of(path), [], [], 0
-    if ".csv" in path.split("/")[-1]:
-        table = list(csv.reader(lines))
-        names = [] if set("".join(table[0])) <= set("0123456789+-.eE ") else table.pop(0)
-        label = label or json.loads(model["parameters"])["label"]
-        place = names.index(label) if label in names else int(label) - (int(label) > 0)  # 1 is the first, -1 the last
-        labels = [row.pop(place) for row in table]
-        rows = [[(j, float(field)) for j, field in enumerate(row)] for row in table]
-    else:
-        for fields in filter(None, (line.split("#")[0].split() for line in lines)):
-            labels.append(fields[0])
-            pairs = (field.split(":") for field in fields[1:] if not field.startswith("qid:"))
-            rows.append([(int(j), float(value)) for j, value in pairs])
-        first = model.get("first_index", min((j for row in rows for j, _ in row), default=1) > 0)
-    m, d = model["n_rows"], len(model["coef"][0])
+def read_data(pattern, label, drop, model):
+    """Return the rows as lists of (column, value), and their labels; the files of a pattern in the order of names."""
+    paths = [pattern] if Path(pattern).exists() else sorted(glob.glob(pattern)) or [pattern]
+    found = [row for path in paths for row in read_rows(path, label, drop, model)]
+    labels, rows, m, d = [one for one, _ in found], [row for _, row in found], model["n_rows"], len(model["coef"][0])
+    first = model.get("first_index", min((j for row in rows for j, _ in row), default=1) > 0)
     require(len(rows) == m and all(0 <= j - first < d for row in rows for j, _ in row), f"other data: not {m} x {d}", 2)
     rows = [[(j - first, value) for j, value in row] for row in rows]
     return scaled(rows, model["scaling/shift"], model["scaling/divisor"]) if "scaling/shift" in model else rows, labels
+
+
+def read_rows(path, label, drop, model):
+    """Yield the label and the entries of each row; columns have names, or else numbers: 1 is the first, -1 the last."""
+    if ".csv" not in Path(path).name:
+        for fields in filter(None, (line.split("#")[0].split() for line in lines_of(path))):
+            yield fields[0], [(int(j), float(x)) for j, x in (e.split(":") for e in fields[1:] if e[:4] != "qid:")]
+        return
+    table, stored, known = list(csv.reader(lines_of(path))), json.loads(model["parameters"]), model.get("feature_names")
+    names = [] if set("".join(table[0])) <= set("0123456789+-.eE ") else table.pop(0)
+    gone = [one for one in stored.get("drop", []) if one in names or not names] + next(csv.reader([drop or ""]), [])
+    every, first = range(len(names or table[0])), model.get("first_index", 0)
+    out = [names.index(n) if n in names else every[int(n) - (int(n) > 0)] for n in [label or stored["label"], *gone]]
+    used = [names.index(n) for n in known if n in names] if names and known else [j for j in every if j not in out]
+    fits = sorted([*used, *set(out)]) == list(every) and len(used) == len(known or used)
+    require(fits, f"other data: there are other columns than {known}", 2)
+    yield from ((row[out[0]], [(j, float(row[place])) for j, place in enumerate(used, first)]) for row in table)
 
 
 def scaled(rows, shift, divisor):
@@ -163,9 +170,9 @@ def bound_is_true(bound, counts, n_blocks, rho, hinge, free, rows, p, patterns, 
     return bound**2 * t * t >= N
 
 
-def check(model, data, label, weights_file):
+def check(model, data, label, drop, weights_file):
     """Yield a sentence on each claim, and whether it is true."""
-    values, labels = read_data(data, label, model)
+    values, labels = read_data(data, label, drop, model)
     weights = [float(line) for line in lines_of(weights_file)] if weights_file else [1.0] * len(labels)
     members = [k for k, weight in enumerate(weights) if weight != 0]  # rows of zero weight are left out
     require(len(weights) == len(labels), f"other data: {len(weights)} weights for {len(labels)} rows", 2)
@@ -200,11 +207,11 @@ def check(model, data, label, weights_file):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Check the certificates of a dynmargin model in exact arithmetic.")
-    for argument in ("model", "data", "--weights", "--label"):
+    for argument in ("model", "data", "--weights", "--label", "--drop"):
         parser.add_argument(argument)
     given, proven = parser.parse_args(), []
     try:
-        for claim, holds in check(read_model(given.model), given.data, given.label, given.weights):
+        for claim, holds in check(read_model(given.model), given.data, given.label, given.drop, given.weights):
             print(claim + {None: "", True: ": proven", False: ": NOT PROVEN"}[holds])
             proven += [] if holds is None else [holds]
     except Exception as error:  # whatever is wrong with a file, nothing is proven by it

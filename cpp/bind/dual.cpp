@@ -19,20 +19,25 @@ void bind_dual(nb::module_& m) {
           "b"_a, "db"_a)
       .def_prop_ro("target", &MarginUnlearning::target);
 
+  const GainSchedule usual;
   nb::class_<GainSchedule>(m, "GainSchedule", "In which order patterns are visited: where a visit gains most.")
-      .def(nb::init<>())
       .def(
           "__init__",
-          [](GainSchedule* self, int depth, int most_rounds, double worthwhile, double above_mean, double near) {
+          [](GainSchedule* self, int depth, int most_rounds, double worthwhile, double above_mean, double near,
+             double mix_after) {
             require(depth >= 0, "depth must not be negative");
-            new (self) GainSchedule{depth, most_rounds, worthwhile, above_mean, near};
+            require(mix_after >= 0, "mix_after must not be negative");
+            new (self) GainSchedule{depth, most_rounds, worthwhile, above_mean, near, mix_after};
           },
-          "depth"_a, "most_rounds"_a, "worthwhile"_a, "above_mean"_a, "near"_a)
+          nb::kw_only(), "depth"_a = usual.depth, "most_rounds"_a = usual.most_rounds,
+          "worthwhile"_a = usual.worthwhile, "above_mean"_a = usual.above_mean, "near"_a = usual.near,
+          "mix_after"_a = usual.mix_after)
       .def_ro("depth", &GainSchedule::depth)
       .def_ro("most_rounds", &GainSchedule::most_rounds)
       .def_ro("worthwhile", &GainSchedule::worthwhile)
       .def_ro("above_mean", &GainSchedule::above_mean)
-      .def_ro("near", &GainSchedule::near);
+      .def_ro("near", &GainSchedule::near)
+      .def_ro("mix_after", &GainSchedule::mix_after);
 
   bind_trainer<DualTrainer>(m, "DualTrainer", "A run of a dual algorithm, advanced in slices.")
       .def("__init__", &construct<DualTrainer, Problem, DualStep, GainSchedule, double, double, bool, std::uint64_t>,

@@ -128,13 +128,13 @@ void bind_matrix(nb::module_& m) {
       "rows"_a, "The rows as bytes.");
   m.def(
       "load_rows",
-      [](Vector<std::uint8_t> bytes, std::int64_t n_columns) {
+      [](Vector<std::uint8_t> bytes, std::int64_t n_columns, bool trust_digests) {
         nb::gil_scoped_release release;
-        return std::make_shared<PackedRows>(load_rows(std::as_bytes(span_of(bytes)), n_columns));
+        return std::make_shared<PackedRows>(load_rows(std::as_bytes(span_of(bytes)), n_columns, trust_digests));
       },
-      "bytes"_a, "n_columns"_a,
+      "bytes"_a, "n_columns"_a, "trust_digests"_a = true,
       "Rows from the bytes of `store_rows`, of a matrix with that many columns; they must be memory that nobody else "
-      "writes to.");
+      "writes to. Digests that are not trusted are computed anew.");
 
   bind_digest_nonzeros<double>(m);
   bind_digest_nonzeros<std::int64_t>(m);

@@ -15,8 +15,12 @@
 #define NOMINMAX
 #include <windows.h>
 #else
+#include <stdlib.h>  // says whether the C library is GNU's
 #include <sys/resource.h>
 #include <unistd.h>
+#endif
+#if defined(__GLIBC__)
+#include <malloc.h>
 #endif
 
 namespace nb = nanobind;
@@ -96,6 +100,15 @@ std::string shortage(const std::string& purpose, double bytes) {
   return not_enough(": " + purpose + " takes " + in_units(bytes));
 }
 
+// GNU's C library keeps freed blocks of up to 32 MB for later once it has seen one of that size, and does so for every
+// thread. (Verifying 500,000 rows of a million columns on the disk: 276 MB, and 199 without that; training on 300,000
+// rows of text: 109 MB of the 90 that were allowed, and 84. It takes up to a quarter more time.)
+void give_back_freed_memory() {
+#if defined(__GLIBC__)
+  mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+}
+
 }  // namespace
 
 void bind_memory(nb::module_& m) {
@@ -103,6 +116,8 @@ void bind_memory(nb::module_& m) {
         "Bytes that this process can still get, a member of this control group of Linux; infinite if unknown.");
   m.def("in_units", &in_units, "bytes"_a, "Write a number of bytes for people: 3.2 GB.");
   m.def("shortage", &shortage, "purpose"_a, "bytes"_a, "Say that something takes more memory than there is.");
+  m.def("give_back_freed_memory", &give_back_freed_memory,
+        "From now on return large blocks to the system when they are freed, if the C library can be told to.");
   nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
     try {
       std::rethrow_exception(thrown);

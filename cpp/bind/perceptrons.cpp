@@ -40,17 +40,18 @@ void bind_perceptrons(nb::module_& m) {
       .def(
           "__init__",
           [](Schedule* self, std::array<int, 3> rounds, std::array<double, 2> widths, double first_width, bool multiple,
-             bool single, bool shuffle_first, bool shuffle, bool balanced, double inner_passes, bool mixing,
-             bool renewal, bool polish) {
+             bool single, bool shuffle_first, bool shuffle, bool balanced, double inner_passes, bool taking_back,
+             bool mixing, bool renewal, bool polish) {
             for (const int n : rounds)
               if (n < 0) throw std::invalid_argument("rounds must not be negative");
             for (const double number : {widths[0], widths[1], first_width, inner_passes})
               if (!(number > 0)) throw std::invalid_argument("widths and inner_passes must be positive");
-            new (self) Schedule{rounds,  widths,   first_width,  multiple, single,  shuffle_first,
-                                shuffle, balanced, inner_passes, mixing,   renewal, polish};
+            new (self) Schedule{rounds,   widths,       first_width, multiple, single,  shuffle_first, shuffle,
+                                balanced, inner_passes, taking_back, mixing,   renewal, polish};
           },
           "rounds"_a, "widths"_a, "first_width"_a, "multiple_updates"_a, "single_updates_first"_a, "shuffle_first"_a,
-          "shuffle_active_sets"_a, "balanced"_a, "inner_passes"_a, "mixing"_a, "renewal"_a, "polish"_a);
+          "shuffle_active_sets"_a, "balanced"_a, "inner_passes"_a, "taking_back"_a, "mixing"_a, "renewal"_a,
+          "polish"_a);
 
   bind_trainer<Trainer>(m, "Trainer", "A run of a rule over packed rows, advanced in slices.")
       .def("__init__", &construct<Trainer, Problem, Rule, Schedule, double, std::uint64_t>, "rows"_a, "problem"_a,

@@ -61,22 +61,23 @@ constexpr int errors_to_publish = 3, errors_to_confirm = 1;
 
 template <class Data>
 nb::tuple prove_two(const Problem& self, const Data& data, std::int64_t n_columns, const Vector<double>& w, double b,
-                    const Vector<std::int64_t>& places, const Vector<std::int64_t>& counts, bool confirming) {
+                    const Vector<std::int64_t>& places, const Vector<std::int64_t>& counts, bool confirming,
+                    double epsilon) {
   require(static_cast<std::int64_t>(w.shape(0)) == n_columns, "the weights and the columns differ in number");
   require(places.shape(0) == counts.shape(0), "places and counts differ in length");
   const auto own_places = copy_of(places), own_counts = copy_of(counts);  // another thread may change theirs
   const auto own_w = copy_of(w);
   const auto found = [&] {
     nb::gil_scoped_release release;
-    return prove(data, self, own_w, b, own_places, own_counts, confirming);
+    return prove(data, self, own_w, b, own_places, own_counts, confirming, epsilon);
   };
   return as_tuple(found(), confirming ? errors_to_confirm : errors_to_publish);
 }
 
 const nb::sig sig_of_prove(
     "def prove(self, data: Matrix | PackedRows, w: NDArray[numpy.float64], b: float | NDArray[numpy.float64], "
-    "places: NDArray[numpy.int64], counts: NDArray[numpy.int64], confirming: bool) -> tuple[tuple[float, float], "
-    "tuple[float, float], NDArray[numpy.float64], NDArray[numpy.float64], float]");
+    "places: NDArray[numpy.int64], counts: NDArray[numpy.int64], confirming: bool, epsilon: float = 0.0) -> "
+    "tuple[tuple[float, float], tuple[float, float], NDArray[numpy.float64], NDArray[numpy.float64], float]");
 
 Bound margin(const Problem& self, const Matrix& matrix, const Vector<double>& w, double b) {
   require(static_cast<std::int64_t>(w.shape(0)) == n_columns(matrix.view),
@@ -261,21 +262,22 @@ void bind_problems(nb::module_& m) {
       .def(
           "prove",
           [](const Problem& self, const PackedRows& rows, Vector<double> w, double b, Vector<std::int64_t> places,
-             Vector<std::int64_t> counts, bool confirming) {
+             Vector<std::int64_t> counts, bool confirming, double epsilon) {
             require_rows(rows, self);
-            return prove_two(self, rows, rows.n_columns, w, b, places, counts, confirming);
+            return prove_two(self, rows, rows.n_columns, w, b, places, counts, confirming, epsilon);
           },
-          "data"_a, "w"_a, "b"_a, "places"_a, "counts"_a, "confirming"_a)
+          "data"_a, "w"_a, "b"_a, "places"_a, "counts"_a, "confirming"_a, "epsilon"_a = 0.0)
       .def(
           "prove",
           [](const Problem& self, const Matrix& matrix, Vector<double> w, double b, Vector<std::int64_t> places,
-             Vector<std::int64_t> counts, bool confirming) {
+             Vector<std::int64_t> counts, bool confirming, double epsilon) {
             require_rows(matrix, self);
-            return prove_two(self, matrix.view, n_columns(matrix.view), w, b, places, counts, confirming);
+            return prove_two(self, matrix.view, n_columns(matrix.view), w, b, places, counts, confirming, epsilon);
           },
-          "data"_a, "w"_a, "b"_a, "places"_a, "counts"_a, "confirming"_a, sig_of_prove,
+          "data"_a, "w"_a, "b"_a, "places"_a, "counts"_a, "confirming"_a, "epsilon"_a = 0.0, sig_of_prove,
           "All that weights and counts prove together: both bounds with their errors, and the ball that contains the "
-          "optimum (centre, intercept, radius), rounded outward to publish it or to confirm it.")
+          "optimum (centre, intercept, radius), rounded outward to publish it or to confirm it. What rounding adds may "
+          "be a small part of epsilon, the gap that was asked for.")
       .def("row_keys", &row_keys<PackedRows>, "rows"_a)
       .def("row_keys", &row_keys<Matrix>, "matrix"_a,
            "A word per row, from its values and its side, to recognise it by when it comes again.");
@@ -293,7 +295,7 @@ void bind_problems(nb::module_& m) {
       .def(
           "prove",
           [](const JointProblem& self, const Matrix& matrix, ClassTable w, Vector<double> b,
-             Vector<std::int64_t> places, Vector<std::int64_t> counts, bool confirming) {
+             Vector<std::int64_t> places, Vector<std::int64_t> counts, bool confirming, double /*epsilon*/) {
             require_rows(matrix, self);
             require_fitting(self, matrix, w, b);
             require(places.shape(0) == counts.shape(0), "places and counts differ in length");
@@ -305,5 +307,6 @@ void bind_problems(nb::module_& m) {
             };
             return as_tuple(found(), confirming ? errors_to_confirm : errors_to_publish);
           },
-          "data"_a, "w"_a, "b"_a, "places"_a, "counts"_a, "confirming"_a, sig_of_prove, "As for two classes.");
+          "data"_a, "w"_a, "b"_a, "places"_a, "counts"_a, "confirming"_a, "epsilon"_a = 0.0, sig_of_prove,
+          "As for two classes, but epsilon makes no difference.");
 }

@@ -59,6 +59,12 @@ nb::tuple csr_of(const PackedRows& packed, const std::vector<std::int64_t>& plac
     nb::gil_scoped_release release;
     std::visit(
         [&](const auto& rows) {
+          // At once, because a vector that grows takes three times the memory for a moment.
+          std::size_t most = 0;
+          for (const std::int64_t k : places) most += rows.row(rows.start(k)).length;
+          values.reserve(most);
+          columns.reserve(most);
+          starts.reserve(places.size() + 1);
           for (const std::int64_t k : places) {
             rows.for_each(rows.start(k), [&](auto column, double value) {
               if (value == 0) return;

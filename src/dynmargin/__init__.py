@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from . import theory as theory
     from .certificate.ball import Ball as Ball
     from .certificate.certificate import Certificate as Certificate
-    from .certificate.certificate import JointCertificate as JointCertificate
-    from .certificate.certificate import Verification as Verification
     from .certificate.counts import SparseCounts as SparseCounts
+    from .certificate.joint import JointCertificate as JointCertificate
     from .certificate.online import OnlineCertificate as OnlineCertificate
+    from .certificate.verification import Verification as Verification
     from .classifiers.c_path import c_path as c_path
     from .classifiers.callbacks import CheckCallback as CheckCallback
     from .classifiers.cv import MaxMarginClassifierCV as MaxMarginClassifierCV
@@ -71,7 +71,7 @@ _HOMES = {
     "DataError": "data.dataset",
     "ErrorCurve": "path.error_curve",
     "ErrorCurveDisplay": "displays.error_curve",
-    "JointCertificate": "certificate.certificate",
+    "JointCertificate": "certificate.joint",
     "JointProblem": "problem.problems",
     "LinearModel": "model.linear_model",
     "MarginDisplay": "displays.margins",
@@ -81,7 +81,7 @@ _HOMES = {
     "RowsOnDisk": "shards.rows_on_disk",
     "Schedule": "training.schedule",
     "SparseCounts": "certificate.counts",
-    "Verification": "certificate.certificate",
+    "Verification": "certificate.verification",
     "c_path": "classifiers.c_path",
     "compare": "comparison.compare",
     "load": "model.linear_model",

@@ -1,5 +1,6 @@
 """Help, the manual page and completion are made from the parser; nothing is wider than a terminal."""
 
+import re
 import shutil
 import subprocess
 
@@ -44,6 +45,14 @@ def test_help_fits_80_columns(name, run, monkeypatch):
     assert max(map(len, out.splitlines())) <= 80
 
 
+def test_commands_that_read_data_share_the_options_for_it():
+    below = {" ".join(command.words[1:]): command for command in walk(tree())}
+    for name in ("train", "predict", "verify", "report", "compare", "data convert"):
+        options = {word for option in below[name].options() for word in option.option_strings}
+        assert {"--label", "--drop", "-q", "--quiet", "--from" if name == "data convert" else "--format"} <= options
+        assert ("--json" in options) == (name not in ("report", "data convert"))  # which print nothing
+
+
 def test_a_table_that_is_too_wide_continues_below():
     record = {"algorithm": "pdm", "problem": "p", "gap": 0.01, "margin": 1.0, "updates": 10**9, "stop_reason": "x" * 20}
     whole = as_text([record, record])
@@ -68,6 +77,9 @@ def test_the_manual_page_has_every_option(run):
     if shutil.which("groff"):
         checked = subprocess.run(["groff", "-man", "-Tutf8", "-ww"], input=out, capture_output=True, text=True)
         assert (checked.returncode, checked.stderr) == (0, "")
+        lines = [re.sub(".\b|\x1b\\[\\d*m", "", line) for line in checked.stdout.splitlines()]
+        examples = {line.strip() for one in walk(tree()) for line in (one.parser.epilog or "").splitlines()}
+        assert max(len(line) for line in lines if line.strip() not in examples) <= 80
 
 
 def test_bash_completes(run, tmp_path):

@@ -41,7 +41,7 @@ def test_a_free_intercept(run):
         (("-n", "0.1"), "-n is for models for one class only"),
         (("-s", "2", "--loss", "hinge"), "contradict each other"),
         (("--algorithm", "dcd-hinge", "--loss", "squared_hinge"), "contradict each other"),
-        (("--algorithm", "newton", "-s", "3"), "--loss hinge needs --algorithm dcd, mpu, auto"),
+        (("--algorithm", "newton", "-s", "3"), "--loss hinge needs --algorithm auto, dcd, or mpu; newton"),
         (("--loss", "hinge", "--multi-class", "joint"), "squared slacks only"),
         (("-R", "--algorithm", "pdm"), "-R needs --algorithm decomposition"),
         (("-C", "-c", "4"), "--C-range LOW HIGH says where to search"),

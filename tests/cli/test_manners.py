@@ -1,5 +1,7 @@
 """Every command has help, errors are one line, and the commands that only show something."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -11,23 +13,31 @@ from dynmargin.cli.parser import COMMANDS
     [
         (["train", "nowhere"], "dynmargin train: nowhere: no such file or directory"),
         (["train", "broken"], "dynmargin train: broken, line 2, column 3: expected index:value, found 'x'"),
-        (["train", "one-class"], "dynmargin train: the labels hold 1 class only (1); a classifier needs two or more"),
+        (["train", "one-class"], "dynmargin train: there is only one class, 1; a classifier needs two or more"),
         (["train", "empty", "m.npz"], "dynmargin train: empty: there are no rows"),
-        (["train", "with-nan"], "dynmargin train: row 2 has the value nan; all values must be finite"),
-        (["train", "nan-label"], "dynmargin train: the label of row 1 is nan, which is not a label"),
+        (
+            ["train", "with-nan"],
+            "dynmargin train: row 2 of with-nan (counting from 1) has the value nan; all values must be finite",
+        ),
+        (
+            ["train", "nan-label"],
+            "dynmargin train: the label of row 1 of nan-label (counting from 1) is nan, which is not a label",
+        ),
         (["train", "train", "no/such/folder/m.npz"], "dynmargin train: no/such/folder: there is no such folder"),
         (["train", "train", "binary.d"], "dynmargin train: binary.d: it is a folder"),
         (["predict", "test", "model.npz", "no/out"], "dynmargin predict: no: there is no such folder"),
-        (["train", "train", "--epsilon", "2"], "dynmargin train: argument --epsilon: 2 is not above 0 and at most 1"),
+        (["train", "train", "--epsilon", "2"], "dynmargin train: argument --epsilon: 2 is not a number above 0 and"),
         (["train", "train", "-c", "0"], "argument -c: 0 is not positive"),
         (["train", "train", "-v", "1"], "1 is less than 2"),
-        (["train", "train", "-v", "1201"], "-v 1201 makes more folds than there are rows, which are 1200"),
+        (["train", "train", "-v", "1201"], "-v 1201 makes more folds than there are rows (1200)"),
         (["train", "train", "m.npz", "-C", "-v", "1201"], "-v 1201 makes more folds than there are rows"),
         (["compare", "train", "--algorithms", "newton", "-c", "inf"], "'newton' needs a finite -c"),
         (["train", "train", "-w1", "x"], "dynmargin train: -w1 needs a positive weight, got x"),
         (["train", "train", "--algorithm", "other"], "invalid choice: 'other'"),
         (["train", "train", "-c", "inf", "--algorithm", "newton"], "needs a finite -c"),
         (["train"], "the following arguments are required: DATA"),
+        (["train", "", "m.npz"], "dynmargin train: the name of DATA is empty"),
+        (["predict", "test", "model.npz", ""], "dynmargin predict: the name of OUT is empty"),
         (["verify", "train", "train"], "dynmargin verify: train is not a dynmargin model, or it is damaged"),
         (["verify", "model.npz", "table.csv"], "column 'kind' holds text"),
         (["predict", "test", "nowhere.npz"], "dynmargin predict: nowhere.npz: no such file or directory"),
@@ -127,3 +137,47 @@ def test_the_demo_proves_and_draws(run, folder):
     assert code == 0
     assert "verified from the data: proven" in out
     assert (folder / "picture.png").stat().st_size > 1000
+
+
+def test_a_quiet_verify_tells_by_its_exit_code(run, folder):
+    for option in ("-q", "--quiet"):
+        assert run("verify", option, "model.npz", "train") == (0, "", "")
+        assert run("verify", "model.npz", "test", option) == (2, "", "")
+        assert run("verify", option, "model.npz", "train", "-c", "7") == (2, "", "")
+    assert '"verdict": "proven"' in run("verify", "-q", "--json", "model.npz", "train")[1]
+    code, out, err = run("verify", "-q", "model.npz", "nosuch")
+    assert (code, out, err) == (3, "", "dynmargin verify: nosuch: no such file or directory\n")
+
+
+def test_advice_can_be_pasted_into_a_shell(run, folder):
+    (folder / "two words").write_text((folder / "train").read_text())
+    err = run("train", "two words", "--memory", "1GB")[2]
+    assert err.endswith("write one with dynmargin data convert 'two words' 'two words.dm/'\n")
+    assert run("convert", "model.npz", "their model") == (0, "", "")
+    assert run("info", "their model")[2].endswith("with dynmargin convert 'their model' 'their model.npz'\n")
+    (folder / "just a folder").mkdir()
+    assert run("info", "just a folder")[2].endswith("just a folder: is a directory\n")
+    assert run("train", "just a folder")[2].endswith("use a pattern such as 'just a folder/*'\n")
+
+
+def test_standard_input_is_read_once(run):
+    for words in (("train", "-", "m.npz"), ("verify", "model.npz", "-"), ("report", "model.npz", "-", "-o", "r.html")):
+        code, _, err = run(*words, "--weights", "-", stdin=b"1\n")
+        assert (code, err) == (3, f"dynmargin {words[0]}: only one of DATA and --weights can be standard input\n")
+
+
+def test_what_cannot_be_written_is_named_before_or_after(run, folder):
+    code, out, err = run("demo", "nowhere/bounds.png")
+    assert (code, out, err) == (3, "", "dynmargin demo: nowhere: there is no such folder\n")
+    assert run("demo", str(folder))[::2] == (3, f"dynmargin demo: {folder}: it is a folder\n")
+    if os.path.exists("/dev/full"):
+        assert run("train", "-q", "train", "/dev/full")[::2] == (
+            3,
+            "dynmargin train: /dev/full: no space left on device\n",
+        )
+
+
+def test_nothing_to_predict_is_said(run, folder):
+    (folder / "none").write_text("\n")
+    assert run("predict", "none", "model.npz") == (0, "", "dynmargin: there are no rows to predict\n")
+    assert "abc is not a share of the rows, such as 99.9%" in run("train", "train", "--until-settled", "abc")[2]

@@ -80,7 +80,7 @@ def test_verify_can_demand_the_intercept(run):
 
 def test_what_the_file_claims_is_called_a_claim(run):
     """The epsilon that was asked for is stored, not proven."""
-    assert "; the file says that 1.000% was asked for\n" in run("verify", "model.npz", "train")[1]
+    assert "; the file says that 1.000 % was asked for\n" in run("verify", "model.npz", "train")[1]
 
 
 def test_columns_that_the_model_does_not_know_are_other_data_for_verify_and_unused_in_predict(run, folder):
@@ -92,8 +92,10 @@ def test_columns_that_the_model_does_not_know_are_other_data_for_verify_and_unus
     assert (code, "; 3 rows, 1 feature, without sample weights; labels" in out) == (0, True)
     for words in ((), ("--label", "label")):
         found = run("verify", "c.npz", "abc.csv", *words)
-        assert found == (2, "other data: the table also has the columns a, b\n", "")
-    assert run("verify", "c.npz", "bc.csv") == (2, "other data: the table also has the column b\n", "")
+        assert found == (2, "other data: the table also has the columns a, b; leave them out with --drop a,b\n", "")
+    advice = "leave it out with --drop b"
+    assert run("verify", "c.npz", "bc.csv") == (2, f"other data: the table also has the column b; {advice}\n", "")
+    assert run("verify", "c.npz", "bc.csv", "--drop", "b")[0] == 0
     code, out, err = run("predict", "abc.csv", "c.npz")
     assert (code, out, err) == (
         0,
@@ -120,7 +122,10 @@ def test_verify_covers_every_row(run, folder):
     code, out, _ = run("verify", "some.npz", "relabelled", "--weights", "some")
     assert (code, "with sample weights" in out) == (0, True)
     code, out, _ = run("verify", "some.npz", "relabelled")
-    assert (code, out) == (2, "other data: row 1 has the label 7, which is none of the classes -1, 1\n")
+    assert (code, out) == (
+        2,
+        "other data: row 1 (counting from 1) has the label 7, which is not one of the classes -1, 1\n",
+    )
 
 
 def test_labels_cannot_forge_a_verdict(run, folder):

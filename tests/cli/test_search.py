@@ -36,7 +36,7 @@ def test_the_model_has_the_c_that_was_found(run, small):
 def test_what_is_not_proven_is_said_and_has_its_code(run, small):
     code, out, err = run("train", "small", "few.npz", "--search-C", "--tolerance", "0.001", "--max-fits", "2")
     assert code == 1
-    assert "0.10% was asked for, but --max-fits was reached; 2 values of C were trained" in err
+    assert "0.10 % was asked for, but --max-fits was reached; 2 values of C were trained" in err
     assert "model written to few.npz" in out
     assert load("few.npz").certificate.achieved
 
@@ -44,7 +44,7 @@ def test_what_is_not_proven_is_said_and_has_its_code(run, small):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("-c", "2"), "-c and --search-C exclude each other"),
+        (("-c", "2"), "-c and --search-C cannot be combined"),
         (("--C-range", "2", "1"), "the smaller one first"),
         (("--C-range", "1", "inf"), "two finite numbers"),
         (("--multi-class", "joint"), "no proof for --multi-class joint"),

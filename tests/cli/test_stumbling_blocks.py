@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 
 import numpy as np
 import pytest
@@ -35,7 +36,7 @@ def test_several_files_are_as_good_as_one(run, parts):
 
 def test_several_files_need_a_name_for_the_model_and_must_be_there(run, parts):
     assert run("train", "part-*.svm")[2] == "dynmargin train: name the MODEL when the data are several files\n"
-    assert run("verify", "model.npz", "no-*.svm")[2] == "dynmargin verify: no-*.svm: no file has a name like this\n"
+    assert run("verify", "model.npz", "no-*.svm")[2] == "dynmargin verify: no-*.svm: no file matches this pattern\n"
     assert "the output is the input" in run("train", "part-*.svm", "part-1.svm")[2]
     (parts / "odd[1].svm").write_text((parts / "train").read_text())  # a name, not a pattern
     assert run("verify", "model.npz", "odd[1].svm")[0] == 0
@@ -44,7 +45,7 @@ def test_several_files_need_a_name_for_the_model_and_must_be_there(run, parts):
 def test_several_files_must_be_alike(run, parts):
     for name, text in {"a": "x,kind\n1,u\n2,v\n", "b": "y,kind\n1,u\n", "c": "x,kind\n1,7\n"}.items():
         (parts / f"odd-{name}.csv").write_text(text)
-    message = "odd-b.csv: its columns are not those of odd-a.csv\n"
+    message = "odd-b.csv: its columns are not those of odd-a.csv: y, not x\n"
     assert run("train", "odd-[ab].csv", "m.npz", "--label", "kind")[2].endswith(message)
     message = "odd-c.csv: its labels are numbers, and those of odd-a.csv are text\n"
     assert run("train", "odd-[ac].csv", "m.npz", "--label", "kind")[2].endswith(message)
@@ -59,7 +60,7 @@ def test_a_folder_that_is_not_there_is_what_is_wrong(run, folder):
         code, _, err = run(*words, "--memory", "1GB")
         assert (code, err) == (3, f"dynmargin {words[0]}: nosuch.dm: there is no such folder\n")
     assert run("train", "nosuch/")[2] == "dynmargin train: nosuch/: there is no such folder\n"
-    assert "write one by dynmargin data convert train train.dm/" in run("train", "train", "--format", "folder")[2]
+    assert "write one with dynmargin data convert train train.dm/" in run("train", "train", "--format", "folder")[2]
 
 
 def test_names_with_commas_are_one_name_each(run, folder):
@@ -72,7 +73,7 @@ def test_names_with_commas_are_one_name_each(run, folder):
     assert load(folder / "odd.npz").feature_names.tolist() == ['say "x"']
     assert '; without the columns "size, cm", note' in run("verify", "odd.npz", "odd.csv")[1]
     (folder / "text.csv").write_text('"a, b",c d,kind\nx,y,1\nz,y,2\n')
-    assert "leave them out by --drop '\"a, b\",c d', or" in run("train", "text.csv", "--label", "kind")[2]
+    assert "leave them out with --drop '\"a, b\",c d', or" in run("train", "text.csv", "--label", "kind")[2]
 
 
 def test_a_handful_of_rows_cannot_be_compared(run, folder):
@@ -88,7 +89,7 @@ def test_a_handful_of_rows_cannot_be_compared(run, folder):
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs an alarm clock")
 def test_a_limit_of_time_is_for_reading_too(run, folder, monkeypatch):
-    monkeypatch.setattr(training, "LEAST_READING", 0.01)
+    monkeypatch.setattr(training, "LEAST_TIME", 0.01)
     os.mkfifo(folder / "nobody")  # nobody writes to it
     code, _, err = run("train", "nobody", "m.npz", "--max-time", "0.01")
     assert code == 3
@@ -97,6 +98,23 @@ def test_a_limit_of_time_is_for_reading_too(run, folder, monkeypatch):
     assert signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
     assert run("train", "-q", "train", "m.npz", "--max-time", "1e300")[0] == 0
     assert np.isfinite(load(folder / "m.npz").coef).all()
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs an alarm clock")
+def test_a_limit_of_time_is_for_scaling_too(run, monkeypatch):
+    def read(arguments, read=training.read):
+        found = read(arguments)
+        monkeypatch.setattr(training, "LEAST_TIME", 0.01)  # from now on
+        return found
+
+    monkeypatch.setattr(training, "LEAST_TIME", 100.0)
+    monkeypatch.setattr(training, "read", read)
+    monkeypatch.setattr("dynmargin.model.scaling.scaling_of", lambda *_, **__: time.sleep(100))
+    code, _, err = run("train", "-q", "train", "m.npz", "--scale", "standard", "--max-time", "1e-9")
+    assert (code, err.partition(" (")[0]) == (
+        3,
+        "dynmargin train: --max-time 1e-09 was over before the rows were scaled",
+    )
 
 
 @pytest.mark.parametrize("name", ["PDMClassifier", "NewtonClassifier", "ROMMAClassifier", "MaxMarginClassifierCV"])
@@ -109,7 +127,9 @@ def test_a_classifier_that_needs_rows_in_memory_says_which_does_not(name, run, f
 def test_what_is_opened_must_be_a_folder(folder):
     with pytest.raises(dynmargin.DataError, match="nope: there is no such folder"):
         dynmargin.open_data(folder / "nope")
-    with pytest.raises(dynmargin.DataError, match=r"this is a file, not a folder; write one by dynmargin data convert"):
+    with pytest.raises(
+        dynmargin.DataError, match=r"this is a file, not a folder; write one with dynmargin data convert"
+    ):
         dynmargin.open_data(folder / "train")
 
 
@@ -156,7 +176,7 @@ def test_a_model_in_the_wrong_place_is_pointed_out(run, folder):
     )
     assert run("verify", "train", "model.npz")[2].endswith("the order is MODEL DATA\n")
     assert run("convert", "model.npz", "theirs")[0] == 0
-    hint = "theirs is a model of LIBLINEAR; convert it by dynmargin convert theirs theirs.npz\n"
+    hint = "theirs is a model of LIBLINEAR; convert it with dynmargin convert theirs theirs.npz\n"
     assert run("predict", "train", "theirs")[2].endswith(hint)
 
 
@@ -178,7 +198,7 @@ def test_a_line_of_numbers_is_hardly_one_of_names(run, folder):
 def test_an_empty_label_is_a_missing_one(run, folder):
     (folder / "gap.csv").write_text("x,kind\n1,a\n2,\n3,b\n")
     code, _, err = run("train", "gap.csv", "m.npz", "--label", "kind")
-    assert (code, err) == (3, "dynmargin train: gap.csv: the label 'kind' is missing in row 2\n")
+    assert (code, err) == (3, "dynmargin train: gap.csv: the label 'kind' is missing in row 2 (counting from 1)\n")
 
 
 def test_a_pattern_without_quotes_replaces_no_data(run, parts):

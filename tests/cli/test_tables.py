@@ -2,6 +2,7 @@
 
 import gzip
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -92,14 +93,33 @@ def test_a_column_that_is_missing_is_the_one_that_is_named(run, flowers):
     code, out, err = run("predict", "more.csv", "f.npz")
     assert (code, out) == (0, "Accuracy = 100.0000% (1/1)\n")
     assert err == "dynmargin: the model does not use the column note\n"
-    assert run("verify", "f.npz", "more.csv")[:2] == (2, "other data: the table also has the column note\n")
+    advice = "leave it out with --drop note"
+    assert run("verify", "f.npz", "more.csv")[:2] == (2, f"other data: the table also has the column note; {advice}\n")
+
+
+def test_verify_never_advises_to_drop_the_label(run, flowers):
+    assert run("train", "-q", "flowers.csv", "f.npz", "--label", "kind", "--drop", "id,colour")[0] == 0
+    model = load(flowers / "f.npz")
+    for name, names in (("named.npz", model.feature_names), ("plain.npz", None)):  # as if it came from Python
+        replace(model, feature_names=names, parameters={}).save(flowers / name)
+    out = run("verify", "named.npz", "flowers.csv")[1]
+    assert out.endswith("colour, kind; name the label with --label, and leave the others out with --drop\n")
+    message = "if one of them is the label, name it with --label; leave the others out with --drop, or write a"
+    assert message in run("verify", "plain.npz", "flowers.csv")[2]
+    replace(model, feature_names=None, parameters={"label": "2"}).save(flowers / "number.npz")  # of another table
+    assert message in run("verify", "number.npz", "flowers.csv")[2]
+    for name in ("named.npz", "plain.npz", "number.npz"):
+        assert run("verify", "-q", name, "flowers.csv", "--label", "kind", "--drop", "id,colour") == (0, "", "")
+    (flowers / "just.csv").write_text("size,weight,the kind\n1.0,5,a\n2.0,3,b\n")
+    out = run("verify", "named.npz", "just.csv")[1]
+    assert out.endswith("the column the kind; if it is the label, name it with --label 'the kind'\n")
 
 
 def test_text_is_refused_by_column_with_what_to_do(run, flowers):
     _, _, err = run("train", "flowers.csv", "--label", "kind")
     assert err.endswith(
-        "the columns 'id', 'colour' hold text, not numbers: leave them out by --drop id,colour, or write a column of 0 "
-        "and 1 for every category\n"
+        "the columns 'id', 'colour' hold text, not numbers: leave them out with --drop id,colour, or write a column of "
+        "0 and 1 for every category\n"
     )
     _, _, err = run("train", "flowers.csv", "--label", "kind", "--drop", "id")
-    assert "column 'colour' holds text ('red', 'blue', ...), not numbers: leave it out by --drop colour, or" in err
+    assert "column 'colour' holds text ('red', 'blue', ...), not numbers: leave it out with --drop colour, or" in err

@@ -24,7 +24,7 @@ def test_train_prints_the_certificate_and_says_where_the_model_is(run):
     assert out.endswith("model written to new.npz\n")
     assert "train: 1200 rows, 64 features, read in" in err
     assert re.search(
-        r"^gap [\d.]+%, margin \S+, at most \S+, \d+\.\d s, \d+ pass(es)?, \d+ updates$", err, re.MULTILINE
+        r"^gap [\d.]+ %, margin \S+, at most \S+, \d+\.\d s, \d+ pass(es)?, \d+ updates$", err, re.MULTILINE
     )
     assert "\r" not in err
     assert load("new.npz").parameters["seed"] == 3
@@ -103,8 +103,8 @@ def test_a_weight_for_every_row(run, folder):
     assert run("train", "-q", "-v", "3", "--weights", "weights", "train")[0] == 0
     for text, message in (
         ("1 2", "has 2 weights for"),
-        ("1\nx", "could not convert"),
-        ("-1 " * len(y), "not negative"),
+        ("1\nx", "line 2, column 1: 'x' is not a weight"),
+        ("-1 " * len(y), "line 1, column 1: '-1' is not a weight"),
         (" ".join("1" if label > 0 else "0" for label in y), "have weight zero"),
     ):
         (folder / "bad").write_text(text)
@@ -209,7 +209,7 @@ def test_the_live_line_is_rewritten_on_a_terminal(folder):
     os.close(its)
     shown = os.read(ours, 1 << 20).decode()
     os.close(ours)
-    assert re.search(r"\r\x1b\[Kgap [\d.]+%, margin \S+, at most \S+, \d+\.\d s, \d+ pass", shown)
+    assert re.search(r"\r\x1b\[Kgap [\d.]+ %, margin \S+, at most \S+, \d+\.\d s, \d+ pass", shown)
     assert shown.endswith("\r\x1b[K")  # cleared at the end
     assert b"achieves --epsilon" in done.stdout
 

@@ -3,6 +3,7 @@
 (i)   What is published is true: the margin not above the exact one, the upper bound not below it.
 (ii)  `verify` says "proven" for no claim that is false, however little is wrong with it.
 (iii) `verify` says "proven" for what was published.
+(iv)  All of that also if the rows are spread over shards (`sharded`).
 """
 
 import math
@@ -11,7 +12,8 @@ from dataclasses import replace
 import numpy as np
 
 from dynmargin import SparseCounts
-from dynmargin.certificate.certificate import certify, digest_witnesses
+from dynmargin.certificate.certify import certify
+from dynmargin.certificate.witness_digest import digest_witnesses
 from dynmargin.problem.matrix import as_matrix
 
 from .exact import truth_of

@@ -6,10 +6,12 @@ import numpy as np
 
 from .cases import draw_case
 from .check import check_case
+from .exact import truth_of
 from .online import check_online
+from .sharded import check_sharded
 from .trained import check_trained
 
-TRAINED, ONLINE = 100, 50  # every so many cases are of that kind
+TRAINED, ONLINE, SHARDED = 100, 50, 25  # every so many cases are of that kind
 
 
 def run(first_seed, count):
@@ -36,5 +38,7 @@ def check(seed):
         return check_trained(seed)
     if seed % ONLINE == 1:
         return "online", check_online(seed)
-    case = draw_case(seed)
-    return case.kind, check_case(case, np.random.Generator(np.random.PCG64([seed, 1])))
+    case, random = draw_case(seed), np.random.Generator(np.random.PCG64([seed, 1]))
+    if seed % SHARDED == 2 and case.legal and not case.joint:
+        return f"{case.kind} over shards", check_sharded(case, truth_of(case), random)
+    return case.kind, check_case(case, random)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .mixture import solve_small
 from .presentation import Generator
 
 
@@ -40,14 +41,50 @@ class MarginUnlearning:
         return alpha
 
 
-class DualRun:
-    """Visits where they gain most: all patterns, those that may matter, those that gained more than the mean."""
+class DualMixture:
+    """The best combination of the dual weights with former ones, for the objective ‖a‖²/2 - target sum alpha."""
 
-    def __init__(self, Y, sides, step, schedule, seed, most=np.inf):
+    def __init__(self, Y, target, most):
+        self.Y, self.target, self.most = Y, target, most
+        self.points = []  # the last one first
+
+    def objective(self, alpha):
+        a = alpha @ self.Y
+        return a @ a / 2 - self.target * alpha.sum()
+
+    def mix(self, alpha):
+        """Return the dual weights to go on with."""
+        mixed = self.improved(alpha) if self.points else alpha
+        self.points = [mixed.copy(), *self.points][:4]
+        return mixed
+
+    def improved(self, alpha):
+        ways = np.array([point - alpha for point in self.points])
+        downhill = ways @ (self.target - self.Y @ (alpha @ self.Y))
+        step = np.array(solve_small(((ways @ self.Y) @ (ways @ self.Y).T).tolist(), downhill.tolist()))
+        for length in (1.0, 0.25):
+            mixed = np.clip(alpha + length * step @ ways, 0.0, self.most)
+            if self.objective(mixed) < self.objective(alpha):
+                return mixed
+        return alpha
+
+
+class DualRun:
+    """Visits where they gain most: all patterns, those that may matter, those that gained more than the mean.
+
+    `columns` is the number of coordinates that patterns share, and `checks` holds the numbers of visits at which bounds
+    are checked: states are not mixed then.
+    """
+
+    def __init__(self, Y, sides, step, schedule, seed, most=np.inf, columns=0, checks=()):
         self.Y, self.sides, self.step, self.schedule, self.most = Y, sides, step, schedule, most
         self.random = Generator(seed)
         self.alpha = np.zeros(len(Y))
         self.updates = []  # (pattern, its new dual weight)
+        self.mixture = DualMixture(Y, step.target, most)
+        self.visits, self.mixed_at, self.checks, self.times_mixed = 0, 0, checks, 0
+        self.n_weights = 0  # when states were last mixed
+        self.pause = 10 * (columns + len(Y)) / (columns + 4)
 
     def run(self, full_passes):
         everything = list(range(len(self.Y)))
@@ -55,6 +92,7 @@ class DualRun:
             inner, mean, changed = self.visit(everything, 0.0, full=True)
             if not changed:
                 return True
+            self.mix()
             if i + 1 < full_passes and inner:
                 self.rounds(inner, 1, mean)
         return False
@@ -63,14 +101,26 @@ class DualRun:
         mean = mean_outside
         for _ in range(self.schedule.most_rounds):
             inner, mean, _ = self.visit(members, self.schedule.above_mean * mean)
+            if level == 1:
+                self.mix()
             smaller = len(inner) < len(members) or self.schedule.above_mean == 0
             if level < self.schedule.depth and inner and smaller:
                 self.rounds(inner, level + 1, mean)
             if not (mean > 0 and mean >= self.schedule.worthwhile * mean_outside):
                 return
 
+    def mix(self):
+        late = self.visits >= self.schedule.mix_after * len(self.Y)
+        if not late or self.visits - self.mixed_at < self.pause + self.n_weights or self.visits in self.checks:
+            return
+        self.mixed_at = self.visits
+        self.alpha = self.mixture.mix(self.alpha)
+        self.n_weights = np.count_nonzero(self.alpha)
+        self.times_mixed += len(self.mixture.points) > 1
+
     def visit(self, members, threshold, full=False):
         self.shuffle(members)
+        self.visits += len(members)
         gathered, total, changed, target = [], 0.0, False, self.step.target
         near = self.schedule.near * target
         for k in members:

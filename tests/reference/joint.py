@@ -50,7 +50,8 @@ class JointRun(Run):
             total += of_class.astype(float)
         return total
 
-    def present(self, members, width, single=False):
+    def present(self, members, width, single=False, full=False):
+        """As for two classes, but nothing is taken back."""
         gathered, updated = [], False
         for k in members:
             if self.made >= self.max_updates:

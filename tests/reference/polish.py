@@ -5,7 +5,8 @@ import math
 import numpy as np
 
 FORCING, FULL_LENGTH, FEWEST = 0.5, 0.6, 5
-STIFF_PASSES, STIFF_PASSES_EXACT, LARGEST_SHARE, VISIT, ENTRY = 2e5, 1e4, 4.0, 60.0, 2.0
+STIFF_PASSES, STIFF_PASSES_EXACT, VISIT, ENTRY = 1e6, 1e4, 60.0, 2.0
+FIRST_SHARE, FIRST_SHARE_EXACT, LARGEST_SHARE = 0.5, 1.0, 4.0
 
 
 class Newton:
@@ -88,7 +89,8 @@ def is_exact(X):
 def allowed(X, stiffness, visits, full_passes):
     """Return the work that all steps together may cost after so much of PDM's."""
     slow = full_passes * stiffness / (STIFF_PASSES_EXACT if is_exact(X) else STIFF_PASSES)
-    share = 0.0 if slow < 1 else min(math.sqrt(slow), LARGEST_SHARE)
+    first = FIRST_SHARE_EXACT if is_exact(X) else FIRST_SHARE
+    share = 0.0 if slow < 1 else min(first * math.sqrt(slow), LARGEST_SHARE)
     return share * visits * (VISIT + ENTRY * np.count_nonzero(X) / len(X))
 
 

@@ -61,7 +61,7 @@ class Run:
             first = self.full_passes == 1
             width = self.schedule.first_width if first else None
             single = first and self.schedule.single_updates_first
-            inner, updated = self.present(everything, width or self.schedule.widths[0], single)
+            inner, updated = self.present(everything, width or self.schedule.widths[0], single, full=True)
             self.renewal.end()
             if updated and not self.stopped and self.schedule.mixing and isinstance(self.rule, DynamicMargin):
                 self.mix()
@@ -158,8 +158,10 @@ class Run:
     def enough_of_active_sets(self):
         return self.inner_visits >= self.schedule.inner_passes * len(self.Y)
 
-    def present(self, members, width, single=False):
+    def present(self, members, width, single=False, full=False):
         gathered, updated = [], False
+        taking_back = full and self.schedule.taking_back and isinstance(self.rule, DynamicMargin)
+        taking_back &= not self.mixture.outgrowing
         stretch = min(max(len(self.Y) // 32, 64), 1024)
         for i, k in enumerate(members):
             if i > 0 and i % stretch == 0:
@@ -168,6 +170,14 @@ class Run:
                 self.stopped = True
                 break
             y = self.Y[k]
+            if taking_back and (excess := self.excess(k, y)) > 0:
+                self.count(k, -excess)
+                self.a, self.t = self.a - excess * y, self.t - excess
+                self.made += excess
+                self.updates.append((k, -excess))
+                gathered.append(k)
+                updated = True
+                continue
             if self.rule.score(self.a, self.t, y) <= width * self.rule.threshold(self.a, self.t):
                 gathered.append(k)
             if self.rule.misclassified(self.a, self.t, y):
@@ -186,6 +196,14 @@ class Run:
         while count == 0 or (count < most and self.rule.misclassified(a, self.t + count, y)):
             a, count = a + y, count + 1
         return count
+
+    def excess(self, k, y):
+        """How often the pattern was added too often: taking that back minimises ‖a - n y‖ / (t - n) over whole n."""
+        p, t, norm2 = self.a @ y, self.t, self.a @ self.a
+        if self.counts[k] == 0 or t * p <= norm2 or t * (y @ y) <= p:
+            return 0
+        excess = min(math.floor((t * p - norm2) / (t * (y @ y) - p)), int(self.counts[k]), self.max_updates - self.made)
+        return excess if excess < t else 0
 
     def update(self, k, y, single):
         single |= not self.schedule.multiple_updates

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from dynmargin import DCDClassifier, MaxMarginClassifier, NewtonClassifier, PDMClassifier, SparseCounts
-from dynmargin.certificate.certificate import certify
+from dynmargin.certificate.certify import certify
 from dynmargin.model.linear_model import LinearModel
 from dynmargin.problem.matrix import as_matrix
 from dynmargin.problem.problems import state_problems

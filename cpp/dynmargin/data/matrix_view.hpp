@@ -164,7 +164,7 @@ struct CsrView {
     require(starts[0] == 0, "CSR matrix: indptr must start with 0");
     for (std::int64_t k = 0; k < n_rows; ++k)
       if (starts[k + 1] < starts[k])
-        throw std::invalid_argument("CSR matrix: indptr falls at row " + std::to_string(k));
+        throw std::invalid_argument("CSR matrix: indptr decreases at row " + std::to_string(k) + " (counting from 0)");
     require(starts[n_rows] <= n_stored, "CSR matrix: indptr points beyond the stored values");
     const std::int64_t n = n_entries();
     Index low = 0, high = 0;
@@ -182,8 +182,8 @@ struct CsrView {
       for (std::int64_t i = row.begin; i < row.begin + row.size; ++i)
         if (const std::int64_t column = load_once(columns + i); !is_below(column, n_columns))
           throw std::invalid_argument("CSR matrix: column index " + std::to_string(column) + " in row " +
-                                      std::to_string(k) + " is out of range for " + std::to_string(n_columns) +
-                                      " columns");
+                                      std::to_string(k) + " (both counting from 0) is out of range for " +
+                                      std::to_string(n_columns) + " columns");
     }
     throw_changed();
   }

@@ -113,7 +113,7 @@ PartFacts pack_part(const View& view, const RowPart& part, Writer writer, const 
         with_row(view, k, room, facts.summed, [&](const auto& entries) { return writer.append(k, entries, number); });
     if (!std::isfinite(row.squared_norm))
       throw std::invalid_argument("the squared length of row " + std::to_string(k) +
-                                  " is not a finite number; scale the features");
+                                  " (counting from 0) is not a finite number; scale the features");
     packed.squared_norms[k] = row.squared_norm;
     packed.digests[k] = row.digest;
     facts.n_nonzeros += static_cast<std::int64_t>(row.length);

@@ -8,8 +8,8 @@
 //
 // Bytes may come from anywhere. Whatever could be read or written outside of memory is checked, no column may occur
 // twice, and the lengths of rows, which bounds on rounding errors rest on, are computed anew: whatever is proven is
-// true of these rows. The checksum tells changed files from others. It is no defence against somebody who means harm,
-// and the digests of rows are believed here; whoever verifies packs the rows again.
+// true of these rows. The checksum tells changed files from others. It is no defence against somebody who means harm:
+// whoever verifies does not trust the stored digests of rows either and has them computed anew.
 #pragma once
 
 #include <array>
@@ -91,9 +91,22 @@ double squared_norm(const Rows& rows, std::uint64_t start, std::int64_t& n_nonze
   return sums[0] + sums[1];
 }
 
+// Of a row, by the columns of the matrix, as when it was packed.
+template <class Rows>
+std::uint64_t digest(const Rows& rows, std::uint64_t start, std::span<const std::uint32_t> columns) {
+  RowDigest digest;
+  std::size_t length = 0;
+  rows.for_each(start, [&](auto column, double value) {
+    if (value == 0) return;
+    digest.append({columns.empty() ? static_cast<std::int64_t>(column) : columns[column], value});
+    ++length;
+  });
+  return digest.of_length(length);
+}
+
 template <class Rows>
 PackedRows load_as(std::span<const std::uint64_t> words, Bytes columns, Bytes digests, Bytes blocks,
-                   std::int64_t n_matrix_columns) {
+                   std::int64_t n_matrix_columns, bool trust_digests) {
   const auto n_rows = static_cast<std::int64_t>(words[2]), n_columns = static_cast<std::int64_t>(words[3]);
   const bool renumbered = words[5] == 1;
   PackedRows packed{Rows(n_rows, n_columns, renumbered && !Rows::has_zeros, blocks),
@@ -121,16 +134,18 @@ PackedRows load_as(std::span<const std::uint64_t> words, Bytes columns, Bytes di
   for (std::int64_t k = 0; k < n_rows; ++k) {
     packed.squared_norms.push_back(squared_norm(rows, rows.start(k), packed.n_nonzeros));
     require(std::isfinite(packed.squared_norms.back()), "the stored rows have a value that is not finite");
+    if (!trust_digests) packed.digests[k] = digest(rows, rows.start(k), packed.columns);
   }
   return packed;
 }
 
 template <std::size_t layout = 0>
 PackedRows load(std::span<const std::uint64_t> words, Bytes columns, Bytes digests, Bytes blocks,
-                std::int64_t n_matrix_columns) {
+                std::int64_t n_matrix_columns, bool trust_digests) {
   if constexpr (layout < std::variant_size_v<AnyRows>) {
-    if (words[1] != layout) return load<layout + 1>(words, columns, digests, blocks, n_matrix_columns);
-    return load_as<std::variant_alternative_t<layout, AnyRows>>(words, columns, digests, blocks, n_matrix_columns);
+    if (words[1] != layout) return load<layout + 1>(words, columns, digests, blocks, n_matrix_columns, trust_digests);
+    return load_as<std::variant_alternative_t<layout, AnyRows>>(words, columns, digests, blocks, n_matrix_columns,
+                                                                trust_digests);
   } else {
     throw std::invalid_argument("the stored rows have a layout that this version does not know");
   }
@@ -139,7 +154,7 @@ PackedRows load(std::span<const std::uint64_t> words, Bytes columns, Bytes diges
 }  // namespace stored_rows
 
 // The rows of a matrix that has that many columns in all, at least as many as when they were stored.
-inline PackedRows load_rows(Bytes bytes, std::int64_t n_matrix_columns) {
+inline PackedRows load_rows(Bytes bytes, std::int64_t n_matrix_columns, bool trust_digests) {
   const DefaultArithmetic arithmetic;
   constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
   std::array<std::uint64_t, 8> words{};
@@ -158,7 +173,8 @@ inline PackedRows load_rows(Bytes bytes, std::int64_t n_matrix_columns) {
   require(whole_words(column_bytes) + digest_bytes + whole_words(words[6]) == rest.size(),
           "the stored rows are damaged");
   return stored_rows::load(words, rest.first(column_bytes), rest.subspan(whole_words(column_bytes), digest_bytes),
-                           rest.subspan(whole_words(column_bytes) + digest_bytes, words[6]), n_matrix_columns);
+                           rest.subspan(whole_words(column_bytes) + digest_bytes, words[6]), n_matrix_columns,
+                           trust_digests);
 }
 
 }  // namespace dynmargin

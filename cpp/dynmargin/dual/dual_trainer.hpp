@@ -7,6 +7,7 @@
 
 #include "dynmargin/dual/coordinate_descent.hpp"
 #include "dynmargin/dual/dual_bounds.hpp"
+#include "dynmargin/dual/dual_mixture.hpp"
 #include "dynmargin/dual/dual_state.hpp"
 #include "dynmargin/dual/gain_sets.hpp"
 #include "dynmargin/dual/margin_unlearning.hpp"
@@ -31,19 +32,21 @@ class DualTrainer : public Run<Problem, GainSets, std::pair<std::int64_t, double
         tolerance_(tolerance * target_),
         state_(empty_dual_state(*packed_, *problem_, target_)),
         bounds_(*packed_, *problem_),
+        mixture_(*packed_, *problem_, schedule.mix_after),
         forecast_(epsilon, static_cast<double>(problem_->n_members()),
                   problem_->loss == Loss::hinge ? 1 : stiffness(*packed_, *problem_)),
         certify_(certify) {}
 
   // Begin with these dual weights, one per row, and this w, the bias last. Rows elsewhere may have contributed to it:
   // the run then improves the dual objective of all of them, by changing the weights of its own. Its bounds are about
-  // its own rows, and mean something only if no others have a weight.
+  // its own rows, and mean something only if no others have a weight. It must not mix states then (`mix_after`).
   void begin(std::span<const double> alpha, std::span<const double> w) {
     require(alpha.size() == state_.patterns.size(), "there must be one dual weight per row");
     require(w.size() == state_.w.size() + 1, "there must be one coordinate per column, and the bias");
     for (const double value : alpha) require(value >= 0 && std::isfinite(value), "dual weights must not be negative");
     for (const double value : w) require(std::isfinite(value), "the coordinates must be finite");
     checked_.reset();
+    mixture_.forget();
     for (const Member m : members()) state_.patterns[m.row()].count = alpha[m.row()];
     std::copy_n(w.begin(), state_.w.size(), state_.w.begin());
     state_.bias = w.back();
@@ -109,6 +112,7 @@ class DualTrainer : public Run<Problem, GainSets, std::pair<std::int64_t, double
   void snapshot(Snapshot& s) {
     Run::snapshot(s);
     s(step_, target_, near_, tolerance_, state_, bounds_, forecast_, checked_, satisfied_, glimpse_, updates_);
+    mixture_.snapshot(s, state_.w.size(), state_.patterns.size());
     if (problem_->loss == Loss::hinge)
       for (DualPattern& y : state_.patterns) s(y.delta2);  // grows with the target
   }
@@ -120,6 +124,7 @@ class DualTrainer : public Run<Problem, GainSets, std::pair<std::int64_t, double
     const auto* step = std::get_if<MarginUnlearning>(&step_);
     if (!step || factor * sums_of(state_).t > largest_count / 2) return false;
     step_ = step->finer(factor);
+    mixture_.forget();
     for (double* scaled : {&target_, &near_, &tolerance_, &state_.bias}) *scaled *= factor;
     for (double& c : state_.w) c *= factor;
     for (DualPattern& y : state_.patterns) {
@@ -203,7 +208,9 @@ class DualTrainer : public Run<Problem, GainSets, std::pair<std::int64_t, double
     return event;
   }
 
-  // The end of a full pass or of a round over the first set is a good moment for a check.
+  // The end of a full pass or of a round over the first set is a good moment for a check, or else for mixing: weights
+  // that have just been mixed prove less than visits make of them. (147,423 rows of 43,031 columns: 765 ms instead of
+  // 1,150.)
   Event finish_pass() {
     const bool full = sets_.full(), moment = full || sets_.outermost_round();
     sets_.proceed();
@@ -219,7 +226,11 @@ class DualTrainer : public Run<Problem, GainSets, std::pair<std::int64_t, double
       const double began = static_cast<double>(visits_) - static_cast<double>(problem_->n_members());
       forecast_.glimpse(began, estimated_gap(seen, sums));
     }
-    return forecast_.due(static_cast<double>(visits_)) ? Event::check_due : Event::slice_over;
+    const auto visits = static_cast<double>(visits_);
+    if (forecast_.due(visits)) return Event::check_due;
+    if (mixture_.due(visits))
+      with_patterns([&](const auto& patterns) { mixture_.mix(state_, patterns, *problem_, target_, visits); });
+    return Event::slice_over;
   }
 
   double estimated_gap(const Glimpse& seen, const Sums& sums) const {
@@ -238,6 +249,7 @@ class DualTrainer : public Run<Problem, GainSets, std::pair<std::int64_t, double
   double target_, near_, tolerance_;
   DualState state_;
   DualBounds bounds_;
+  DualMixture mixture_;
   Forecast forecast_;
   std::optional<Bounds> checked_;  // of this state
   bool certify_, satisfied_ = false;

@@ -9,6 +9,8 @@
 // (To a certified 1 % on 20 Newsgroups: 12 visits per row; 98 with LIBLINEAR's shrinking and the same stop.)
 #pragma once
 
+#include <limits>
+
 #include "dynmargin/order/members.hpp"
 #include "dynmargin/order/shuffle.hpp"
 #include "dynmargin/order/snapshot.hpp"
@@ -21,6 +23,7 @@ struct GainSchedule {
   double worthwhile = 0.7;  // of the gain of a visit to the set outside: below this a set is left
   double above_mean = 1;    // times the mean gain: above this a pattern belongs to the next set
   double near = 1.05;       // times the target: below this a pattern without a weight belongs to set 1
+  double mix_after = std::numeric_limits<double>::infinity();  // visits per pattern: from then on states are mixed
 };
 
 class GainSets {

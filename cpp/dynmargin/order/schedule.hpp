@@ -26,6 +26,7 @@ struct Schedule {
   bool shuffle_active_sets;      // a fresh order for the active sets too
   bool balanced;                 // the two sides evenly mixed in every fresh order
   double inner_passes;  // at most this many full passes' worth of visits to active sets between two full passes
+  bool taking_back;     // in a full pass: what a pattern was added too often (dynamic_margin.hpp)
   bool mixing;          // after a full pass: continue from the best combination of states (mixture.hpp)
   bool renewal;         // after a check: continue from the counts that the weights imply (renewal.hpp)
   bool polish;          // after a check: Newton's steps for the best weights of a stiff run (polish.hpp)

@@ -1,7 +1,7 @@
 // The best combination of a run's state with what it was after the last few full passes.
 //
-// PDM only ever adds. A pattern that was added too often early on is never removed, only diluted as t grows, and what
-// the run has learnt about a direction it learns again, pass after pass. But any counts >= 0 are a state that a
+// PDM's rule only adds. A pattern that was added too often early on is diluted as t grows, or taken back, and what the
+// run has learnt about a direction it learns again, pass after pass. But any counts >= 0 are a state that a
 // perceptron may begin with, and prove the upper bound ‖a‖/t. So after a full pass the run continues from the
 // combination of states, in shares n_k / t, that proves most:
 //
@@ -59,6 +59,9 @@ class Mixture {
 
   // The run continues from something else.
   void forget() { points_.clear(); }
+
+  // Whether combinations have come to fail.
+  bool diluting() const { return diluting_; }
 
   // Makes the combination the state, if it proves more. `rebuild(a, count_of)` is to give `a` the count count_of(i) at
   // place i, and all that follows from the counts.

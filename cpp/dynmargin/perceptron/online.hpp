@@ -150,7 +150,7 @@ class OnlineState {
       view.for_each_entry(k, [&](std::int64_t, double value) { size += std::abs(value); });
       if (!(size <= longest))
         throw std::invalid_argument("the values of row " + std::to_string(k) +
-                                    " add up to more than 1e100; scale the features");
+                                    " (counting from 0) add up to more than 1e100; scale the features");
     }
   }
 

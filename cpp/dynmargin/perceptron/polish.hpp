@@ -112,8 +112,8 @@ class Polish {
  private:
   // Steps are worth a try from so many passes on, divided by the stiffness. (Stiffness of 2e4 to 9e5 takes PDM hundreds
   // or thousands of passes to a certified 1 %; 1e3 to 7e3 takes 10 to 60, and conjugate gradients longer than these.)
-  static constexpr double stiff_passes = 2e5, stiff_passes_exact = 1e4;
-  static constexpr double largest_share = 4;
+  static constexpr double stiff_passes = 1e6, stiff_passes_exact = 1e4;
+  static constexpr double first_share = 0.5, first_share_exact = 1, largest_share = 4;
   static constexpr double largest_stiffness = 1e12;  // beyond, rounding decides which way a step goes
   static constexpr double close_enough = 0.98;       // counts have yet to be rounded
   static constexpr double visit = 60, entry = 2;     // of PDM, in multiplications of a pass over rows
@@ -124,7 +124,8 @@ class Polish {
   // What may still be spent: nothing before a run is slow.
   double allowed(std::int64_t visits, std::int64_t full_passes) const {
     const double slow = static_cast<double>(full_passes) * stiffness_ / (exact_ ? stiff_passes_exact : stiff_passes);
-    return slow < 1 ? 0 : std::min(std::sqrt(slow), largest_share) * work_of(visits) * generosity() - polished_;
+    const double share = std::min((exact_ ? first_share_exact : first_share) * std::sqrt(slow), largest_share);
+    return slow < 1 ? 0 : share * work_of(visits) * generosity() - polished_;
   }
   double work_of_step() const {
     return exact_ ? hessian_work_ + 4 * n_nonzeros_ + 20 * n_members_ : work_of_product() * most_iterations_;

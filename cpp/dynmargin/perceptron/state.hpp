@@ -3,7 +3,8 @@
 // The part of `a` in the extension coordinates is implied by the counts (n_k Delta_k in coordinate k), so it is never
 // stored.
 //
-// An algorithm that only adds patterns has integer counts. One that also rescales `a`, or takes back, has real ones.
+// A perceptron that adds whole patterns, and takes them back, has integer counts. An algorithm that rescales `a`, or
+// changes dual weights, has real ones.
 #pragma once
 
 #include "dynmargin/data/problem.hpp"

@@ -24,6 +24,7 @@ class Trainer : public Presentation<Problem, std::pair<std::int64_t, std::int64_
       : Presentation(std::move(packed), std::move(problem), schedule, epsilon, seed),
         rule_(rule),
         mixing_(schedule.mixing),
+        taking_back_(schedule.taking_back),
         state_(empty_state<std::int64_t>(*packed_, *problem_)),
         lower_bound_(*packed_, *problem_),
         mixture_(lengths_of(state_, lower_bound_.members()), is_wide(*packed_, *problem_)),
@@ -51,7 +52,7 @@ class Trainer : public Presentation<Problem, std::pair<std::int64_t, std::int64_
   Event advance(double seconds, double max_updates) {
     if (polish_.under_way()) return polish(seconds);
     if (std::exchange(renewed_, false) && meets_awaited(upper_bound())) return Event::bound_met;
-    return with_patterns([&](const auto& patterns) {
+    const Event event = with_patterns([&](const auto& patterns) {
       return std::visit(
           [&](const auto& rule) {
             return run_slice(
@@ -60,6 +61,8 @@ class Trainer : public Presentation<Problem, std::pair<std::int64_t, std::int64_
           },
           rule_);
     });
+    const bool no_limit = max_updates >= largest_count;
+    return event == Event::max_updates && no_limit ? Event::exhausted : event;
   }
 
   // One read-only pass over all rows; remembers the best weights seen.
@@ -134,26 +137,41 @@ class Trainer : public Presentation<Problem, std::pair<std::int64_t, std::int64_
   Event present(const P& patterns, const R& rule, double max_updates) {
     const std::size_t length = std::clamp<std::size_t>(lower_bound_.members().size() / 32, 64, 1024);
     const double width = sets_.width(), share = renewal_.share();
-    const bool single = sets_.single_updates();
+    const bool single = sets_.single_updates(), taking_back = taking_back_ && sets_.full() && !mixture_.diluting();
     Pattern* const y = state_.patterns.data();
     double* const w = state_.w.data();
     Totals a = state_.totals;
-    double bias = state_.bias;
+    double bias = state_.bias, taken_back = 0, limit = max_updates;
     bool updated = false;
     const auto visit = [&](Member member, const auto& gather) {
       Pattern& pattern = y[member.row()];
       const double p = patterns.dot(w, bias, pattern, member.side());
-      const double score = rule.score(p, a), threshold = rule.threshold(a);
+      const double score = rule.score(p, a), threshold = rule.threshold(a), q = pattern.squared_norm;
+      if constexpr (requires { rule.excess(p, q, a); })
+        if (taking_back && pattern.count > 0 && score > threshold) {
+          const double most = std::min(static_cast<double>(pattern.count), limit - a.t);
+          const double lambda = std::min(rule.excess(p, q, a), most);
+          const bool some = lambda >= 1 && lambda < a.t;
+          gather(some || score <= width * threshold);
+          if (!some) return Event::slice_over;
+          patterns.add_to(w, bias, pattern, -member.side() * lambda);
+          pattern.count -= static_cast<std::int64_t>(lambda);
+          a.t -= lambda;
+          a.norm2 -= lambda * (2 * p - lambda * q);
+          taken_back += lambda;
+          limit -= 2 * lambda;  // it counts as an update, and t is lower
+          record({member.row(), -static_cast<std::int64_t>(lambda)});
+          return Event::slice_over;
+        }
       gather(score <= width * threshold);
       if (!(score <= threshold)) return Event::slice_over;
 
-      const double q = pattern.squared_norm;
       double lambda = single ? 1 : rule.multiplicity(p, q, a);
       if (share < 1) lambda = std::max(1.0, std::floor(share * lambda));
       if constexpr (requires { rule.infeasible(q); })
         if (rule.infeasible(q)) return Event::infeasible;
       if (lambda > largest_count - a.t) return Event::exhausted;
-      lambda = std::min(lambda, max_updates - a.t);
+      lambda = std::min(lambda, limit - a.t);
       patterns.add_to(w, bias, pattern, member.side() * lambda);
       pattern.count += static_cast<std::int64_t>(lambda);
       a.t += lambda;
@@ -162,8 +180,9 @@ class Trainer : public Presentation<Problem, std::pair<std::int64_t, std::int64_
       record({member.row(), static_cast<std::int64_t>(lambda)});
       return std::isfinite(a.norm2) ? Event::slice_over : Event::exhausted;
     };
-    const auto [event, visits] = present_stretch(length, 16, patterns, y, [&] { return a.t >= max_updates; }, visit);
-    sets_.pass().updated |= updated;
+    const auto [event, visits] = present_stretch(length, 16, patterns, y, [&] { return a.t >= limit; }, visit);
+    sets_.pass().updated |= updated || taken_back > 0;
+    not_made_ -= 2 * taken_back;  // what is taken back is an update too
     state_.totals = a;
     state_.bias = bias;
     if (visits > 0) {
@@ -179,8 +198,11 @@ class Trainer : public Presentation<Problem, std::pair<std::int64_t, std::int64_
     const auto end = clock::now() + std::chrono::duration<double>(seconds);
     do {
       if (!polish_.advance()) continue;
-      lower_bound_.take_better(polish_.w(), polish_.scores(), polish_.margin());
-      const double margin = lower_bound_.margin(), before = upper_bound(), now = std::min(polish_.bound(), before);
+      const double before = upper_bound(), now = std::min(polish_.bound(), before);
+      // Where rounding decides, weights may seem to beat the bound, and no real ones would ever replace them.
+      if (polish_.margin() <= (1 + 1e-9) * before)
+        lower_bound_.take_better(polish_.w(), polish_.scores(), polish_.margin());
+      const double margin = lower_bound_.margin();
       if (!polish_.over(margin, now)) continue;
       // Rounding may cost a tenth of what is gained, which has to be worth the change.
       const double gain = (before / now) * (before / now) - 1;
@@ -242,13 +264,13 @@ class Trainer : public Presentation<Problem, std::pair<std::int64_t, std::int64_
   }
 
   Rule rule_;
-  bool mixing_;
+  bool mixing_, taking_back_;
   State state_;
   LowerBound lower_bound_;
   Mixture<State> mixture_;
   Renewal renewal_;
   Polish polish_;
-  double not_made_ = 0;   // the part of t that mixing and renewal have brought
+  double not_made_ = 0;   // t less the number of updates: what mixing and renewal have brought, and taken back
   bool renewed_ = false;  // the counts of this moment may prove enough
 };
 

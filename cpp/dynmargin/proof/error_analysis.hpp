@@ -203,7 +203,9 @@ inline Weighed weighed_by_loss(double norm2, double terms, double loss, double l
   const double F = norm2 + loss;
   if (!(F > smallest_square && F < largest_square))  // a soft margin is never negative
     return {Bound::lower(0, 0), norm2};
-  // d(F^-1/2) = -(1/2) F^-3/2 dF, with some room for what is not of first order.
+  // d(F^-1/2) = -(1/2) F^-3/2 dF, with some room for what is not of first order. (Where `relative` is above 0.6, F may
+  // be so much smaller that the margin is above value + error. That harms nobody: value - 3 error is negative then, and
+  // 0 is published.)
   const double relative = (sum_error(terms) * norm2 + loss_error) / F, margin = 1 / std::sqrt(F);
   const double error = ((relative < 0.01 ? 0.51 : 1) * relative + 2 * two_u) * margin;
   return {Bound::lower(margin, error), norm2, 0, 0, loss, loss_error};

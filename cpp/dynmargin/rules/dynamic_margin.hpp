@@ -3,6 +3,9 @@
 //   misclassified:     a.y <= (1 - eps) ‖a‖² / t          (the dynamic condition; threshold 0 at t = 0)
 //   update:            a += y,  t += 1
 //   multiple update:   lambda = [mu] + 1, mu the root of (t + mu) a_{t+mu}.y - (1 - eps) ‖a_{t+mu}‖² = 0 (Section 4)
+//   taking back:       of what a pattern was added too often, [lambda] with the lambda that minimises
+//                      ‖a - lambda y‖ / (t - lambda): what is left is a state that a perceptron may begin with, and
+//                      proves a smaller upper bound (not in the paper, see Schedule)
 //
 // At convergence the directional margin exceeds (1 - eps) ‖a‖/t >= (1 - eps) gamma_d.
 #pragma once
@@ -41,6 +44,12 @@ struct DynamicMargin {
     const double lambda = (g.c / g.a1 + 0.5 + whole) - whole;
     if (g.a1 > 0 && g(lambda) > 0 && g(lambda - 1) <= 0 && lambda <= largest_multiplicity) return lambda;
     return g.first_whole_beyond_root();
+  }
+
+  // 0 if y has not been added too often.
+  double excess(double p, double q, const Totals& a) const {
+    const double most = std::floor((a.t * p - a.norm2) / (a.t * q - p));
+    return a.t * p > a.norm2 && a.t * q > p ? most : 0;
   }
 };
 

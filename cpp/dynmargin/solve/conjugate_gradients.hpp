@@ -13,6 +13,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "dynmargin/solve/lanes.hpp"
+
 namespace dynmargin {
 
 class ConjugateGradients {
@@ -43,8 +45,7 @@ class ConjugateGradients {
   void iterate(const Product& hessian_times) {
     ++iterations_;
     const std::vector<double> product = hessian_times(search_);
-    double curvature = 0;
-    for (std::size_t j = 0; j < product.size(); ++j) curvature += search_[j] * product[j];
+    const double curvature = sum_in_lanes(product.size(), [&](std::size_t j) { return search_[j] * product[j]; });
     const double length = squared_ / curvature, previous = squared_;
     for (std::size_t j = 0; j < product.size(); ++j) {
       solution_[j] += length * search_[j];
@@ -77,9 +78,7 @@ class ConjugateGradients {
 
  private:
   double scaled_square() const {
-    double sum = 0;
-    for (std::size_t j = 0; j < residual_.size(); ++j) sum += scale_[j] * residual_[j] * residual_[j];
-    return sum;
+    return sum_in_lanes(residual_.size(), [&](std::size_t j) { return scale_[j] * residual_[j] * residual_[j]; });
   }
 
   std::vector<double> solution_, residual_, search_;

@@ -50,4 +50,16 @@ inline std::size_t whole_lanes(std::size_t size) { return (size + n_lanes - 1) /
 
 inline double sum(const Lanes& l) { return (l.low[0] + l.low[1]) + (l.high[0] + l.high[1]); }
 
+// The sum of term(0) to term(n - 1), in four parts whose additions do not wait for each other.
+template <class Term>
+double sum_in_lanes(std::size_t n, const Term& term) {
+  Lanes parts;
+  const std::size_t whole = n / n_lanes * n_lanes;
+  for (std::size_t i = 0; i < whole; i += n_lanes)
+    parts += Lanes{Half{term(i), term(i + 1)}, Half{term(i + 2), term(i + 3)}};
+  double rest = 0;
+  for (std::size_t i = whole; i < n; ++i) rest += term(i);
+  return sum(parts) + rest;
+}
+
 }  // namespace dynmargin

@@ -6,11 +6,11 @@ namespace dynmargin {
 
 namespace {
 
-double squared(const std::vector<double>& v) {
-  double sum = 0;
-  for (double c : v) sum += c * c;
-  return sum;
+double dot(const std::vector<double>& v, const std::vector<double>& w) {
+  return sum_in_lanes(v.size(), [&](std::size_t j) { return v[j] * w[j]; });
 }
+
+double squared(const std::vector<double>& v) { return dot(v, v); }
 
 // Cuts the lines of a Hessian into as many parts as there are threads, of about the same work; a few rows tell how much
 // it is. What the parts are does not matter to the result.
@@ -263,13 +263,8 @@ void Newton::go(double along_w, const std::vector<double>& direction, double alo
 
 double Newton::move_along(const std::vector<double>& direction) {
   if (!aim(direction)) return 0;
-  SlackRepair<2>::Gram gram{};
-  for (std::size_t j = 0; j < w_.size(); ++j) {
-    gram[0][0] += w_[j] * w_[j];
-    gram[0][1] += w_[j] * direction[j];
-    gram[1][1] += direction[j] * direction[j];
-  }
-  gram[1][0] = gram[0][1];
+  const double mixed = dot(w_, direction);
+  const SlackRepair<2>::Gram gram{{{squared(w_), mixed}, {mixed, squared(direction)}}};
   // To the last digit: a step may hardly raise the margin, which is flat at the optimum, and still lower the upper
   // bound a lot.
   const auto [along_w, along_direction] =
@@ -305,9 +300,7 @@ double Newton::squared_in_threads(const std::vector<double>& v) const {
   return Blocks(v.size()).sum(
       problem_->n_threads,
       [&](std::size_t begin, std::size_t end) {
-        double sum = 0;
-        for (std::size_t i = begin; i < end; ++i) sum += v[i] * v[i];
-        return sum;
+        return sum_in_lanes(end - begin, [&](std::size_t i) { return v[begin + i] * v[begin + i]; });
       },
       [](double& sum, double next) { sum += next; });
 }

@@ -9,6 +9,9 @@ from ..training.result import Result
 from ..training.run import Refinement, train
 
 LARGEST_TOLERANCE = 0.99  # with 1, no dual weights at all would satisfy SVM-light's rule
+# Visits per row of coordinate descent before its states are mixed. (Newsgroups take 12: four states of 1.7 million
+# columns would double the memory of a fit. From 8 on it would be 2 % faster over 40 random problems.)
+MIX_AFTER = 20.0
 PAPER_WIDTH, PAPER_ROUNDS = 1.01, 5  # as the PDM paper reports for MPU: two active sets, five rounds each
 
 
@@ -22,8 +25,10 @@ def train_dcd(problem: PackedProblem, request: Request) -> Result:
 
 def start_dcd(problem: PackedProblem, request: Request) -> _core.DualTrainer:
     """Begin a run of dual coordinate descent."""
-    tolerance = request.epsilon if request.stop == "convergence" else 0.0
-    return _start(problem, request, _core.CoordinateDescent(), _core.GainSchedule(), tolerance)
+    by_own_rule = request.stop == "convergence"
+    schedule = _core.GainSchedule() if by_own_rule else _core.GainSchedule(mix_after=MIX_AFTER)
+    tolerance = request.epsilon if by_own_rule else 0.0
+    return _start(problem, request, _core.CoordinateDescent(), schedule, tolerance)
 
 
 def train_mpu(problem: PackedProblem, request: Request, *, dead_zone: float) -> Result:

@@ -36,6 +36,7 @@ def to_core(schedule: Schedule) -> _core.Schedule:
         schedule.shuffle_active_sets,
         schedule.balanced,
         schedule.inner_passes,
+        schedule.taking_back,
         schedule.mixing,
         schedule.renewal,
         schedule.polish,
@@ -56,7 +57,7 @@ def train_pdm(
         schedule = schedule.for_other_rules()
     elif request.stop == "convergence" or request.only_own_updates or request.max_updates < LARGEST_COUNT:
         # The rule's own run is asked for, or its updates are counted.
-        schedule = replace(schedule, mixing=False, renewal=False, polish=False)
+        schedule = schedule.with_own_updates_only()
     first = accuracy if eta is None else max(accuracy, 0.5)
     rule, key = _core.DynamicMargin(first), problem.key(request.seed)
     trainer = problem.core.start(problem.rows, rule, to_core(schedule), request.epsilon, key)

@@ -21,6 +21,7 @@ PAPER_ROMMA = Schedule(
     shuffle_active_sets=False,
     balanced=False,
     inner_passes=math.inf,
+    taking_back=False,
     mixing=False,
     renewal=False,
     polish=False,

@@ -1,77 +1,28 @@
 """The certificate: two bounds on the best margin, a witness for each, and a check of both from the data alone."""
 
-import json
-import math
-import sys
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _core
 from ..problem.cores import threads_of
 from ..problem.matrix import as_matrix, stays_on_disk
-from ..problem.packed_weights import PackedWeights, SpreadOutLater
-from ..problem.problems import JointProblem, Problem, first_foreign, label_text
-from ..problem.statement import counted, describe, difference, labels_text
+from ..problem.packed_weights import SpreadOutLater
+from ..problem.problems import Problem, first_foreign, label_text
+from ..problem.statement import counted, describe, difference, foreign_text
 from ..problem.wording import wording
-from .ball import Ball, ball_from
+from .ball import Ball
+from .bounds import prove
 from .counts import SparseCounts
 from .html import as_table
+from .objective import lower_objective, objective_of
+from .settled_share import percent, settled_text
+from .verification import Verification, unproven
+from .witness_digest import digest_witnesses
 
-Verdict = Literal["proven", "not proven", "altered", "other data", "other problem"]
 Vector = NDArray[np.float64]
-# What the core proves: both bounds with their errors, and the ball (centre, intercept, radius).
-Proof = tuple[tuple[float, float], tuple[float, float], Vector, Vector, float]
-Bounds = tuple[float, float, Ball | None]  # the same, rounded outward
-
-
-@dataclass(frozen=True)
-class Verification:
-    """The outcome of checking a certificate.
-
-    Attributes
-    ----------
-    verdict : {"proven", "not proven", "altered", "other data", "other problem"}
-        "proven" when both bounds hold in real arithmetic for this data; "altered" when the problem, weights or counts
-        are not those the certificate was made with; "other data" when the rows, labels or weights are not; "other
-        problem" when it is not about the C, classes, loss or intercept asked about; otherwise "not proven".
-    margin : float
-        The largest margin that the weights prove, or NaN when it was not computed.
-    upper_bound : float
-        The smallest upper bound that the counts prove, or NaN when it was not computed.
-    detail : str
-        A sentence on the verdict.
-    problem : str
-        The problem that the bounds are about, as it was checked; empty when they were not computed.
-
-    Examples
-    --------
-    >>> from dynmargin import MaxMarginClassifier
-    >>> X, y = [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]], ["left", "right", "right"]
-    >>> certificate = MaxMarginClassifier().fit(X, y).certificate_
-    >>> verification = certificate.verify(X, y)
-    >>> verification.verdict, bool(verification)
-    ('proven', True)
-    >>> print(verification.problem)
-    classes left, right; squared hinge, C = 1, an intercept with scaling 1; 3 rows, 2 features, without sample weights
-    >>> print(certificate.verify(X, y, C=10.0))
-    other problem: C = 1, not C = 10 for every row
-    """
-
-    verdict: Verdict
-    margin: float
-    upper_bound: float
-    detail: str
-    problem: str = ""
-
-    def __bool__(self) -> bool:
-        return self.verdict == "proven"
-
-    def __str__(self) -> str:
-        return f"{self.verdict}: {self.detail}" + (f" ({self.problem})" if self.problem else "")
 
 
 @dataclass(frozen=True, eq=False)
@@ -287,9 +238,7 @@ class Certificate(SpreadOutLater):
         if sample_weight is not None:
             weight = np.array(np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), len(labels)))
         if (row := first_foreign(self.problem, labels, weight)) is not None:
-            known = labels_text(self.problem.classes)
-            detail = f"row {row + 1} has the label {label_text(labels[row])}, which is none of the classes {known}"
-            return unproven("other data", detail)
+            return unproven("other data", foreign_text(self.problem.classes, row, labels[row]))
         try:
             core_problem = self.problem.to_core(self.problem.sides(labels, weight), weight, n_threads)
         except ValueError as error:  # impossible costs
@@ -325,7 +274,7 @@ class Certificate(SpreadOutLater):
             return unproven(
                 "other data", f"rows, labels or {wording().name('sample_weight')} are not those it was made for"
             )
-        margin, upper_bound, ball = _prove(
+        margin, upper_bound, ball = prove(
             matrix, problem, self.problem, self.weights, self.intercept, self.counts, confirming=True
         )
         failed = self._failures(margin, upper_bound)
@@ -368,158 +317,6 @@ class Certificate(SpreadOutLater):
         return rows, np.multiply(sides[rows], self.counts.data, dtype=np.float64)[None, :]
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class JointCertificate(Certificate):
-    """How good a classifier of several classes is as a whole, and why that is certain.
-
-    The margin is the joint one: the smallest difference between the score of a row's own class and that of any other
-    class, divided by the length of all weights together. Everything else is as in `Certificate`: the weights prove the
-    margin, the counts (of the updates for a row and a wrong class) that no classifier has more than ``upper_bound``.
-
-    Attributes
-    ----------
-    weights, intercept : array of shape (n_classes, n_features), array of shape (n_classes,)
-        The witness of ``margin``.
-    counts : SparseCounts
-        The witness of ``upper_bound``, of shape (n_samples, n_classes).
-    problem : JointProblem
-        What was asked: the labels, the cost of slacks, the augmentation.
-    margin, upper_bound, directional_margin, epsilon, data_digest, rows_digest, witness_digest, ball, settled_share
-        As in `Certificate`.
-
-    Examples
-    --------
-    >>> from dynmargin import PDMClassifier
-    >>> X, y = [[0.0, 1.0], [1.0, 0.0], [-1.0, -1.0]], ["up", "right", "down"]
-    >>> certificate = PDMClassifier(multi_class="joint", random_state=0).fit(X, y).certificate_
-    >>> certificate.counts.shape
-    (3, 3)
-    >>> certificate.verify(X, y).verdict
-    'proven'
-    """
-
-    intercept: Vector
-    problem: JointProblem
-
-    margin_name: ClassVar[str] = "joint margin"
-
-    def signed_counts(self, sides: NDArray[Any]) -> tuple[NDArray[np.int64], Vector]:
-        """Return the rows with a count, and their counts with the signs they have in each row of weights.
-
-        A row counts for its own class as often as against all wrong ones together.
-        """
-        support, n_classes = self.counts.rows, self.counts.shape[1]
-        rows, wrong = np.divmod(self.counts.indices, n_classes)
-        place, signed = np.searchsorted(support, rows), np.zeros((n_classes, len(support)))
-        signed[wrong, place] = -self.counts.data
-        np.add.at(signed, (sides[rows] - 1, place), self.counts.data)
-        return support, signed
-
-
-def certificate_type(problem: Problem) -> type[Certificate]:
-    """Return the kind of certificate that a problem gets."""
-    return JointCertificate if problem.joint else Certificate
-
-
-def certify(
-    data: _core.Matrix | _core.PackedRows,
-    problem: Problem,
-    core_problem: _core.Problem | _core.JointProblem,
-    digests: tuple[int, int],
-    weights: Vector | PackedWeights,
-    intercept: float | Vector,
-    counts: SparseCounts,
-    *,
-    epsilon: float,
-    directional_margin: float = np.nan,
-) -> Certificate:
-    """Make the certificate of weights and counts, whatever they came from.
-
-    The bounds are published three rounding errors outward, so that a verifier that sums in another order confirms them.
-    `directional_margin` is that of a run's own state, where there is one. Weights are packed as the data are.
-    """
-    proven = weights.values if isinstance(weights, PackedWeights) else weights
-    bounds = _prove(data, core_problem, problem, proven, intercept, counts, confirming=False)
-    return certificate_from(
-        bounds,
-        problem,
-        digests,
-        weights,
-        intercept,
-        counts,
-        epsilon=epsilon,
-        directional_margin=directional_margin,
-    )
-
-
-def certificate_from(
-    bounds: Bounds,
-    problem: Problem,
-    digests: tuple[int, int],
-    weights: Vector | PackedWeights,
-    intercept: float | Vector,
-    counts: SparseCounts,
-    *,
-    epsilon: float,
-    directional_margin: float = np.nan,
-) -> Certificate:
-    """Make the certificate of weights and counts from the bounds that they have been proven to give."""
-    margin, upper_bound, ball = bounds
-    if margin > upper_bound:  # impossible, so something else is broken: nothing is published
-        raise RuntimeError(f"the bounds contradict each other: a margin of {margin!r}, and none above {upper_bound!r}")
-    if ball is not None and isinstance(weights, PackedWeights):
-        ball = Ball(replace(weights, values=ball.centre), ball.intercept, ball.radius)  # type: ignore[arg-type]
-    return certificate_type(problem)(
-        margin=margin,
-        upper_bound=upper_bound,
-        directional_margin=directional_margin,
-        epsilon=epsilon,
-        weights=weights,  # type: ignore[arg-type]  # spread out when they are asked for
-        intercept=intercept,
-        counts=counts,
-        problem=problem,
-        data_digest=digests[0],
-        rows_digest=digests[1],
-        witness_digest=digest_witnesses(problem, weights, intercept, counts),
-        ball=ball,
-    )
-
-
-def digest_witnesses(
-    problem: Problem,
-    weights: Vector | PackedWeights,
-    intercept: float | Vector,
-    counts: SparseCounts,
-    *,
-    with_classes: bool = True,
-    format_3: bool = False,
-) -> int:
-    """Return a digest of the problem's numbers and classes and of the two witnesses.
-
-    `format_3` asks for the digest that files had when that format was new; it takes all numbers one after the other.
-    """
-    classes = json.dumps(problem.classes, default=str).encode() if with_classes else b""
-    if format_3:
-        all_weights = weights.spread_out() if isinstance(weights, PackedWeights) else weights
-        witnesses: list[NDArray[Any]] = [all_weights.ravel(), counts.indices, counts.data]
-    else:
-        of_weights = (
-            _core.digest_nonzeros(weights.values, weights.columns)
-            if isinstance(weights, PackedWeights)
-            else _core.digest_nonzeros(weights.ravel())
-        )
-        of_counts = _core.digest_nonzeros(counts.data, counts.indices)
-        witnesses = [np.array([of_weights, weights.size, of_counts], dtype=np.uint64)]
-    parts = (
-        witnesses[0],
-        np.hstack([intercept, problem.numbers()]),
-        *witnesses[1:],
-        np.array(counts.shape, dtype=np.int64),
-        np.frombuffer(classes.ljust(-(-len(classes) // 8) * 8), dtype=np.uint64),
-    )
-    return _core.digest_words([np.ascontiguousarray(part).view(np.uint64) for part in parts])
-
-
 def problem_text(certificates: Sequence[Certificate], weighted: bool | None = None) -> str:
     """Put the problem of the certificates of a model into words, with the size of its data.
 
@@ -529,58 +326,3 @@ def problem_text(certificates: Sequence[Certificate], weighted: bool | None = No
     weights = {None: "", True: ", with sample weights", False: ", without sample weights"}[weighted]
     problems = [certificate.problem for certificate in certificates]
     return f"{describe(problems)}; {counted(n_rows, 'row')}, {counted(n_features, 'feature')}{weights}"
-
-
-def objective_of(margin: float) -> float:
-    """Return LinearSVC's objective for a margin; two divisions, because the square of a small one is zero."""
-    return 0.5 / margin / margin if margin > 0 else np.inf
-
-
-def lower_objective(upper_bound: float) -> float:
-    """Return the same for an upper bound: a lower bound that no double can hold becomes the largest one."""
-    return min(objective_of(upper_bound), sys.float_info.max) if upper_bound > 0 else np.inf
-
-
-def unproven(verdict: Verdict, detail: str) -> Verification:
-    """Return a verdict for which no bound was computed."""
-    return Verification(verdict, np.nan, np.nan, detail)
-
-
-def percent(share: float) -> str:
-    """Write a share, rounded down: 100 % means all."""
-    if share == 1:
-        return "100 %"
-    digits = 1 if share < 0.999 else 3
-    # 0.29 * 1000 is a little less than 290; what is that close is meant.
-    parts = math.floor(round(share * 100 * 10**digits, 6))
-    return f"{min(parts, 100 * 10**digits - 1) / 10**digits:.{digits}f} %"
-
-
-def settled_text(share: float) -> str:
-    """Say how many training rows are settled."""
-    return f"{percent(share)} of the training rows are provably predicted as by the exact optimum"
-
-
-def _prove(
-    data: Any,
-    core_problem: _core.Problem | _core.JointProblem,
-    problem: Problem,
-    weights: Vector,
-    intercept: float | Vector,
-    counts: SparseCounts,
-    *,
-    confirming: bool,
-) -> Bounds:
-    """Return both bounds and the ball, rounded outward; `data` is a matrix, or its rows as packed."""
-    proof = core_problem.prove(data, weights, intercept, counts.indices, counts.data, confirming)
-    return outward(proof, problem, weights.shape, confirming=confirming)
-
-
-def outward(proof: Proof, problem: Problem, shape: tuple[int, ...], *, confirming: bool) -> Bounds:
-    """Round what the core has proven outward: what is published three error bounds, what confirms it one."""
-    errors = 1 if confirming else 3
-    (margin, margin_error), (upper_bound, bound_error), centre, of_centre, radius = proof
-    margin -= errors * margin_error
-    if not problem.hard_margin and np.isfinite(margin):
-        margin = max(0.0, margin)  # a soft margin is never negative
-    return margin, upper_bound + errors * bound_error, ball_from(problem, centre, of_centre, radius, shape)

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..problem.problems import BinaryProblem, label_text
-from .certificate import Verification, lower_objective, unproven
 from .html import as_table
+from .objective import lower_objective
+from .verification import Verification, unproven
 
 COMPLETE_IT = "the rows that it is about were not kept; certify(X, y) proves both bounds for rows that are there"
 

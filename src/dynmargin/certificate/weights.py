@@ -5,7 +5,8 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..problem.problems import BinaryProblem, Weights
-from .certificate import Certificate, certify
+from .certificate import Certificate
+from .certify import certify
 from .counts import SparseCounts, as_counts
 
 Vector = NDArray[np.float64]

@@ -21,10 +21,11 @@ from ..training.fit import Fit, fit
 from ..training.folds import Fold, fit_folds
 from ..training.phases import pack
 from ..training.request import Request
-from .base import validated, warn_caller
 from .c_path import without_repetitions
 from .front_door import FrontDoor
-from .parameters import parameter, words
+from .parameters import parameter, validated, words
+from .request import request_of
+from .warn_caller import warn_caller
 from .watch import visible_runs
 
 
@@ -126,7 +127,7 @@ class MaxMarginClassifierCV(CrossValidated, FrontDoor):
         self
             The fitted classifier.
         """
-        request = self._request(time.perf_counter())
+        request = request_of(self, time.perf_counter())
         C_range = self._range()
         X, y, classes, weight = self._validated(X, y, sample_weight)
         splits = list(check_cv(self.cv, y, classifier=True).split(X, y))
@@ -211,7 +212,7 @@ class MaxMarginClassifierCV(CrossValidated, FrontDoor):
                 raise ValueError("max_fits limits a search; give a tolerance or a C_range too")
             return None
         if not (isinstance(self.Cs, Integral) and self.Cs == MANY_CS):
-            raise ValueError("Cs and C_range or tolerance exclude each other: a list is tried, a range is searched")
+            raise ValueError("Cs and C_range or tolerance cannot be combined: a list is tried, a range is searched")
         if self.scoring not in (None, "accuracy"):
             raise ValueError(f"a tolerance is proven for accuracy only, not for scoring={self.scoring!r}")
         if self.loss != "squared_hinge":

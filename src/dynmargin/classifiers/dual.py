@@ -2,7 +2,8 @@
 
 from typing import Literal
 
-from .base import MarginClassifier, Proven
+from .base import MarginClassifier
+from .fitted import Proven
 from .parameters import (
     Cost,
     Intercept,

@@ -12,7 +12,7 @@ from ..problem.problems import Problem, Weights
 from ..training.fit import Fit
 from ..training.request import Request
 from ..training.result import Result
-from .base import Proven
+from .fitted import Proven
 from .on_disk import FitsOnDisk
 from .parameters import Cost, Intercept, Losses, MarginFloor, StopBySettledRows, parameter, words
 from .settling import SettlingClassifier

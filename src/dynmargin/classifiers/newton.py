@@ -1,6 +1,6 @@
 """Newton's method."""
 
-from .base import Proven
+from .fitted import Proven
 from .parameters import Cost, Intercept, StopBySettledRows
 from .settling import SettlingClassifier
 

@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from ..model.linear_model import labels_for
 from ..problem.problems import BinaryProblem, Weights, binary
 from ..shards.disk_fit import fit_on_disk
 from ..shards.fit import Data, ShardedFit, support_of, unchanged
 from ..shards.rows_on_disk import RowsOnDisk
-from .base import MarginClassifier, warn_caller
+from .base import MarginClassifier
+from .request import request_of
+from .warn_caller import warn_caller
 from .watch import Watch, visible_checks
 
 
@@ -29,6 +32,25 @@ class FitsOnDisk(MarginClassifier):
             return self._named(X, super()._fit(rows, dataset.y, sample_weight, settle_on))
         return self._fit_on_disk(X, sample_weight, settle_on)
 
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Return the accuracy on rows, which may stay on the disk.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_features), or RowsOnDisk
+            Any rows.
+        y : array of shape (n_samples,), optional
+            Their labels; rows on a disk have labels of their own.
+        sample_weight : array of shape (n_samples,), optional
+            How much each row counts.
+
+        Returns
+        -------
+        float
+            The share of rows whose label is predicted.
+        """
+        return float(super().score(X, labels_for(X, y), sample_weight))
+
     def _fit_on_disk(self, rows: RowsOnDisk, sample_weight: Any, settle_on: Any) -> Any:
         started = time.perf_counter()
         weight = None
@@ -36,7 +58,7 @@ class FitsOnDisk(MarginClassifier):
             weight = np.array(np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), len(rows)))
             if not (np.isfinite(weight).all() and (weight >= 0).all()):
                 raise ValueError("sample_weight must be finite and not negative")
-        request, watch = self._request(started), None
+        request, watch = request_of(self, started), None
         self.n_features_in_ = self._named(rows, rows).shape[1]
         around: Any = unchanged if request.checkpoint is None else request.checkpoint.around
         settling = self._settling(settle_on)

@@ -22,9 +22,9 @@ from ..training.fit import Fit
 from ..training.request import Request
 from ..training.result import Result
 from ..training.stream import Stream
-from .base import Method, validated
-from .parameters import option, parameter, words
+from .parameters import Method, option, parameter, validated, words
 from .perceptrons import PerceptronFamily
+from .support import support_of
 
 Proof = TypeVar("Proof", Certificate, OnlineCertificate)
 
@@ -213,7 +213,8 @@ class OnlineClassifier(OnlineFitted, PerceptronFamily):
             for stream, score, coef, intercept in models
         ]
         worst = self._publish_models(certificates)
-        self._publish_support([None] * len(certificates), [stream.problem for stream in streams], y, weight)
+        problems, scales = [stream.problem for stream in streams], [None] * len(streams)
+        self.support_, self.dual_coef_ = support_of(certificates, scales, problems, y, weight)
         return worst
 
     def _problems(self, classes: NDArray[Any], y: NDArray[Any], sample_weight: Weights | None) -> list[Problem]:

@@ -7,11 +7,13 @@ parameters of its bases with their documentation: an estimator has just those gr
 
 import inspect
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from numbers import Integral, Real
-from typing import Any, ClassVar, Literal, cast, dataclass_transform
+from typing import Any, ClassVar, Literal, TypeVar, cast, dataclass_transform
 
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 
 from ..algorithms.registry import ALGORITHMS, Option, Range
 from ..problem.problems import Loss
@@ -19,6 +21,7 @@ from ..training.request import Stop
 from ..training.schedule import Schedule
 
 POSITIVE = Interval(Real, 0, None, closed="neither")
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def parameter(*, default: Any, within: list[Any], kw_only: bool = True) -> Any:
@@ -68,6 +71,17 @@ class Parametrised:
         }
         cls.__doc__ = _documented(cls)
         super().__init_subclass__(**options)
+
+    def _validate_params(self) -> None:
+        """Let scikit-learn check the parameters that are not at their defaults; all of them would take 0.15 ms."""
+        given = ((one, getattr(self, one.name)) for one in fields(cast(Any, self)))
+        changed = {one.name: value for one, value in given if value is not one.default}
+        validate_parameter_constraints(self._parameter_constraints, changed, caller_name=type(self).__name__)
+
+
+def validated(method: Method) -> Method:
+    """Check the parameters before a fit, as scikit-learn does; the type of the method is kept."""
+    return cast(Method, _fit_context(prefer_skip_nested_validation=True)(method))
 
 
 def _documented(cls: type[Parametrised]) -> str:

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..problem.problems import Problem, Weights
 from ..training.fit import Fit
-from .base import Proven
+from .fitted import Proven
 from .online import OnlineClassifier
 from .parameters import OwnRuleOrSettledRows, option
 from .perceptrons import PerceptronFamily

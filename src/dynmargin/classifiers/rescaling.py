@@ -3,7 +3,7 @@
 from typing import Literal
 
 from ..training.schedule import Schedule
-from .base import Proven
+from .fitted import Proven
 from .parameters import option, parameter, words
 from .perceptrons import PerceptronFamily
 

@@ -13,12 +13,15 @@ from ..model.linear_model import LinearModel
 from ..problem.problems import label_text
 
 SEARCH = "MaxMarginClassifierCV"
+LOCAL = {"DaskMaxMarginClassifier": "MaxMarginClassifier"}  # what replaces a classifier that needs a cluster
 
 
 def restored(model: LinearModel) -> Any:
     """Return the classifier that a model was saved from, or one that asks for the same problem, fitted."""
     if model.certificate is None:
-        raise ValueError("the model has no certificate: it was trained elsewhere, and is of none of our kinds")
+        raise ValueError(
+            "the model has no certificate: it was trained elsewhere, and none of our classifiers could have trained it"
+        )
     name, parameters = _kind(model)
     family = next((one.family for one in ALGORITHMS.values() if one.estimator == name), "cv")
     kind = getattr(import_module(f".{family}", __package__), name)
@@ -43,9 +46,9 @@ def _kind(model: LinearModel) -> tuple[str, dict[str, Any]]:
     """Return the name of the estimator, and its parameters as far as they are stored."""
     stored, problem = model.parameters, model.certificates[0].problem
     known = {one.estimator for one in ALGORITHMS.values()} | {SEARCH}
-    if stored.get("estimator") in known:
-        weights = _class_weight(stored.get("class_weight"), model)
-        return str(stored["estimator"]), {**stored, "class_weight": weights}
+    estimator = str(stored.get("estimator"))
+    if (estimator := LOCAL.get(estimator, estimator)) in known:
+        return estimator, {**stored, "class_weight": _class_weight(stored.get("class_weight"), model)}
     # Of dynmargin train: "newton: as asked", or what the front door has chosen.
     algorithm, _, why = str(stored.get("algorithm", "")).partition(": ")
     chosen = why == "as asked" or problem.joint  # the front door's estimator has no joint margin; PDM's has

@@ -4,7 +4,8 @@ from typing import Any, Self
 
 from numpy.typing import ArrayLike
 
-from .base import MarginClassifier, validated
+from .base import MarginClassifier
+from .parameters import validated
 
 
 class SettlingClassifier(MarginClassifier):

@@ -2,12 +2,13 @@
 
 import argparse
 import math
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from .options import at_least_one, notice, say
+from .options import at_least_one, mention_ignored_label, notice, say
 
 if TYPE_CHECKING:
     from ..dask.files import FileParts
@@ -25,15 +26,17 @@ CONNECT_SECONDS = 30.0  # to wait for a scheduler
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments that ask for a cluster."""
-    pattern = "DATA is then a file, or a pattern of files such as 'parts-*.svm.zst', each a partition"
+    pattern = "DATA is then a file or a pattern such as 'parts-*.svm.zst'; every file is a partition"
     where = parser.add_mutually_exclusive_group()
     where.add_argument(
         "--workers",
         type=at_least_one,
         metavar="N",
-        help=f"train over N processes of this machine (needs dask). {pattern}",
+        help=f"train on N processes of this machine (needs dask); {pattern}",
     )
-    where.add_argument("--scheduler", metavar="ADDRESS", help="train over the Dask cluster at this address. The same")
+    where.add_argument(
+        "--scheduler", metavar="ADDRESS", help="train on the Dask cluster at this address; DATA as for --workers"
+    )
 
 
 def is_asked(arguments: argparse.Namespace) -> bool:
@@ -45,9 +48,12 @@ def require_possible(arguments: argparse.Namespace) -> None:
     """Refuse what a cluster cannot do."""
     for option, (without, name) in ELSEWHERE.items():
         if (given := getattr(arguments, option, without)) != without and given:
-            raise ValueError(f"{name} is for one machine; leave --workers and --scheduler out")
+            raise ValueError(f"{name} is for one machine; leave out --workers and --scheduler")
     if arguments.algorithm not in ABLE:
-        raise ValueError(f"a cluster trains by Newton's method, not by {arguments.algorithm}; leave --algorithm out")
+        by = "Newton's method"
+        if arguments.loss == "hinge" or math.isinf(arguments.C):
+            by = "coordinate descent on the rows that decide, which are sent to one place"
+        raise ValueError(f"for this problem a cluster trains by {by}; leave --algorithm {arguments.algorithm} out")
     if arguments.algorithm == "newton" and math.isinf(arguments.C):
         raise ValueError("Newton's method needs a finite -c; leave --algorithm out")
     if arguments.data == "-":
@@ -61,7 +67,7 @@ def connected(arguments: argparse.Namespace) -> Iterator[Any]:
         from ..dask.cluster import ClusterError
         from ..dask.local import local_cluster
     except ImportError:
-        raise ValueError("a cluster needs dask; install it with: pip install 'dynmargin[dask]'") from None
+        raise ValueError("a cluster needs dask: pip install 'dask[array]' distributed") from None
     where = running(arguments) if arguments.scheduler else local_cluster(arguments.workers)
     try:
         with where as client:
@@ -81,14 +87,30 @@ def running(arguments: argparse.Namespace) -> Any:
         raise ValueError(f"no Dask scheduler answers at {arguments.scheduler} within {seconds:g} s") from error
 
 
-def read(arguments: argparse.Namespace, client: Any) -> "FileParts":
-    """Let the workers read the files, and report their size."""
-    from ..dask.files import read_parts
+def files(arguments: argparse.Namespace) -> list[str]:
+    """Return the files, after a check of the first one; those of --workers must be there."""
+    from ..data.columns import Asked
+    from ..data.formats import check_beginning, format_of
     from ..data.several import files_of
+
+    found = files_of(arguments.data)
+    if arguments.workers:  # a scheduler elsewhere may have files that this machine has not
+        for path in found:
+            os.stat(path)
+    check_beginning(
+        found[0], arguments.format or format_of(found[0]), Asked(arguments.label, arguments.drop, required=True)
+    )
+    mention_ignored_label(arguments)
+    return found
+
+
+def read(arguments: argparse.Namespace, files: "list[str]", client: Any, seconds: float) -> "FileParts":
+    """Let the workers read the files, for so many seconds, and report their size."""
+    from ..dask.files import read_parts
     from ..problem.statement import counted
 
-    files, began = files_of(arguments.data), time.perf_counter()
-    parts = read_parts(client, files, arguments.format, arguments.label, arguments.drop)
+    began = time.perf_counter()
+    parts = read_parts(client, files, arguments.format, arguments.label, arguments.drop, seconds)
     for message in parts.first.notices:
         notice(message)
     if not arguments.quiet:

@@ -4,8 +4,8 @@ for example:
   dynmargin compare a9a.xz
   dynmargin compare a9a.xz --algorithms pdm,newton --peers sgd --plot a9a.png
 
-A quarter of the rows is held out for test_accuracy. What a peer has reached is proven by us. --max-time is for each of
-our algorithms; peers cannot be stopped. It needs scikit-learn, and matplotlib for the picture.
+A quarter of the rows is held out for test_accuracy. What a peer reaches is proven by dynmargin. --max-time is for each
+of our algorithms; peers cannot be stopped. It needs scikit-learn, and matplotlib for the picture.
 exit codes: 0 done, 3 failed
 """
 
@@ -24,9 +24,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument("data", metavar="DATA", help=DATA_HELP)
     add = parser.add_argument
-    add("--algorithms", type=names, metavar="NAMES", help="ours, separated by commas (default: a few, and a few peers)")
+    add(
+        "--algorithms",
+        type=names,
+        metavar="NAMES",
+        help="those of dynmargin, separated by commas (default: a few, and a few peers)",
+    )
     add("--peers", type=names, metavar="NAMES", help="other libraries: liblinear-dcd, liblinear-newton, sgd, ...")
-    add("--csv", metavar="FILE", help="also write the table there, with all digits; - for standard output, instead")
+    add(
+        "--csv",
+        metavar="FILE",
+        help="also write the table to this file, with all digits; - prints it instead of the text",
+    )
     add("--plot", metavar="PNG", help="draw the proven gap against time")
     add("-q", "--quiet", action="store_true", help="print nothing but the table")
     parser.set_defaults(run=run)
@@ -98,5 +107,5 @@ def new_figure() -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise ImportError("--plot needs another package: pip install dynmargin[plots]") from None
+        raise ImportError("--plot needs matplotlib: pip install matplotlib") from None
     return Figure(figsize=(7, 4.5))

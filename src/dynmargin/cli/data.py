@@ -18,7 +18,8 @@ from .options import DONE, FILE_HELP, LABEL, notice, read_data
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of both commands."""
-    parser.add_argument("--data-dir", help="the folder to search (default: DYNMARGIN_DATA, the cache)")
+    where = "the folder to search (default: DYNMARGIN_DATA, or the user's cache folder)"
+    parser.add_argument("--data-dir", metavar="FOLDER", help=where)
     parser.set_defaults(run=run_listing)
     actions = parser.add_subparsers(metavar="ACTION", dest="action")
     help_text = "read one format and write another"
@@ -27,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     convert.add_argument("out", metavar="OUT", help="what to write; - for standard output")
     convert.add_argument("--from", choices=FORMATS, dest="format", help="format of IN (default: by its name)")
     convert.add_argument("--to", choices=FORMATS, help="format of OUT (default: by its name)")
+    convert.add_argument("-q", "--quiet", action="store_true", help="print nothing but notices and errors")
     convert.set_defaults(run=run_conversion)
 
 
@@ -73,4 +75,4 @@ def run_conversion(arguments: argparse.Namespace) -> int:
 
 def no_labels(path: str) -> str:
     """Say that a file has no labels."""
-    return f"{path} has no labels; in a table --label names their column"
+    return f"{path} has no labels; in a table --label names their column, in an .npz file they are the array y"

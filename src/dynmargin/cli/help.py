@@ -10,9 +10,10 @@ exit codes: 0 done, 3 failed
 
 import argparse
 from collections.abc import Iterator
+from itertools import groupby
 
 from .options import DONE, EXIT_CODES
-from .parser import COMMANDS, Command, help_text, tree, walk
+from .parser import COMMANDS, Command, help_text, paragraphs, tree, walk
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,12 +52,15 @@ def manual_page() -> Iterator[str]:
         yield from (".TP", f".B {command.words[-1]}", escaped(command.summary))
     for command in commands:
         yield from section(command)
-    yield from (".SH EXIT STATUS", ".nf", *map(escaped, EXIT_CODES.splitlines()[1:]), ".fi")
+    yield ".SH EXIT STATUS"
+    for line in EXIT_CODES.splitlines()[1:]:
+        code, meaning = line.split(maxsplit=1)
+        yield from (".TP", f".B {code}", escaped(meaning))
 
 
 def section(command: Command) -> Iterator[str]:
     """Return the part of the manual page about one command."""
-    names = " ".join(str(one.metavar or one.dest) for one in command.arguments())
+    names = " ".join(metavar(one) if one.nargs is None else f"[{metavar(one)}]" for one in command.arguments())
     yield f".SH {' '.join(command.words).upper()}"
     yield from (
         f".B {' '.join(command.words)}",
@@ -68,7 +72,16 @@ def section(command: Command) -> Iterator[str]:
         value = "" if one.nargs == 0 else metavar(one)
         title = ", ".join(f"{option} {value}".rstrip() for option in one.option_strings) or value
         yield from (".TP", f".B {escaped(title)}", escaped(help_text(one)))
-    yield from (".PP", ".nf", *map(escaped, (command.parser.epilog or "").splitlines()), ".fi")
+    yield from laid_out((command.parser.epilog or "").splitlines())
+
+
+def laid_out(lines: list[str]) -> Iterator[str]:
+    """Return prose that man breaks where its lines end, and examples, which are indented, as they are."""
+    for is_example, some in groupby(paragraphs(lines), lambda line: line.startswith(" ")):
+        if is_example:
+            yield from (".nf", *map(escaped, some), ".fi")
+        else:
+            yield from (word for line in some if line for word in (".PP", escaped(line)))
 
 
 def metavar(action: argparse.Action) -> str:

@@ -17,7 +17,7 @@ OPTIONS = (JSON,)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument("model", metavar="MODEL", help="the file; - for standard input")
+    parser.add_argument("model", metavar="MODEL", help="what train or convert wrote; - for standard input")
     parser.set_defaults(run=run)
 
 
@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace) -> int:
     from ..model.linear_model import LinearModel
     from ..model.model_file import digest, parse
     from ..problem.problems import label_text
-    from ..problem.statement import labels_text
+    from ..problem.statement import counted, labels_text
 
     content, name = contents(arguments.model), name_of(arguments.model)
     model = LinearModel(**parse(content, name))
@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
         counts = certificate.counts
         lines += [
             f"certificate\n  {certificate}",
-            f"  counts on {len(counts.rows)} of {counts.shape[0]} rows, {counts.sum()} in all",
+            f"  counts on {len(counts.rows)} of {counted(counts.shape[0], 'row')}, {counts.sum()} in all",
             f"  digest of the data {certificate.data_digest:016x}, in any order {certificate.rows_digest:016x}",
         ]
     known = {label_text(key): value for key, value in model.parameters.items() if value not in (None, {})}

@@ -26,7 +26,7 @@ def add_training_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of LIBLINEAR's train that are spelled differently here."""
     add = parser.add_argument_group("as in LIBLINEAR").add_argument
     add("-s", type=int, metavar="TYPE", dest="solver_type", help="1 and 2: the squared hinge; 3: --loss hinge")
-    add("-R", action="store_true", dest="free_bias", help="no regularisation of the intercept: decomposition")
+    add("-R", action="store_true", dest="free_bias", help="do not regularise the intercept: --algorithm decomposition")
     add("-e", metavar="TOLERANCE", dest="tolerance", help="ignored: the certificate decides; see --epsilon")
     add("-p", metavar="EPSILON", dest="tube", help=argparse.SUPPRESS)
     add("-n", metavar="NU", dest="nu", help=argparse.SUPPRESS)
@@ -56,7 +56,9 @@ def apply_training_options(arguments: argparse.Namespace) -> None:
 
 def add_prediction_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the option of LIBLINEAR's predict that is different here."""
-    parser.add_argument("-b", choices=("0", "1"), dest="probabilities", help="as in LIBLINEAR; 1 is refused")
+    parser.add_argument(
+        "-b", choices=("0", "1"), dest="probabilities", help="as in LIBLINEAR; 1, for probabilities, is refused"
+    )
 
 
 def require_no_probabilities(arguments: argparse.Namespace) -> None:

@@ -33,7 +33,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except MemoryError as error:
         message = str(error) if str(error) not in ("", "std::bad_alloc") else "there is not enough memory for this"
     except OSError as error:
-        message = f"{error.filename}: {error.strerror}" if error.filename else error.strerror or str(error)
+        what = (error.strerror or "").lower()  # as other messages begin
+        message = f"{error.filename}: {what}" if error.filename else what or str(error)
     except (ValueError, ImportError) as error:
         message = str(error)
     finally:

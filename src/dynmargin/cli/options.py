@@ -10,9 +10,6 @@ from typing import TYPE_CHECKING, Any
 from ..data import FORMATS
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from ..data.dataset import Dataset
     from ..model.linear_model import LinearModel
 
@@ -43,15 +40,19 @@ def number(kind: type, accepts: Callable[[Any], bool], otherwise: str) -> Callab
 
 
 positive = number(float, lambda value: value > 0, "not positive")
-accuracy = number(float, lambda value: 0 < value <= 1, "not above 0 and at most 1")
+accuracy = number(float, lambda value: 0 < value <= 1, "not a number above 0 and at most 1")
 finite = number(float, math.isfinite, "not finite")
 at_least_one = number(int, lambda value: value >= 1, "less than 1")
 several = number(int, lambda value: value >= 2, "less than 2")
+seed = number(int, lambda value: 0 <= value < 2**32, "not a valid seed: it must be a whole number from 0 to 4294967295")
 
 
 def share(text: str) -> float:
     """Read a share of all rows, as in 99.9% or 0.999."""
-    value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    try:
+        value = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        value = math.nan
     if not 0 < value <= 1:
         raise argparse.ArgumentTypeError(f"{text} is not a share of the rows, such as 99.9%")
     return value
@@ -59,8 +60,8 @@ def share(text: str) -> float:
 
 def names(text: str) -> list[str]:
     """Split names at the commas between them; a name that has commas itself is in double quotes."""
-    found = re.findall(r'\s*(?:"((?:[^"]|"")*)"|([^,]*?))\s*(?:,|$)', text)
-    return [quoted.replace('""', '"') or plain for quoted, plain in found if quoted or plain]
+    found = re.findall(r'\s*(?:("(?:[^"]|"")*")|([^,]*?))\s*(?:,|$)', text)
+    return [quoted[1:-1].replace('""', '"') if quoted else plain for quoted, plain in found if quoted or plain]
 
 
 # Options that several commands have, to be passed to argparse as parents.
@@ -70,15 +71,24 @@ LABEL.add_argument(
     "--drop", type=names, default=[], metavar="NAMES", help="columns of a table to leave out, by name or number"
 )
 READING.add_argument("--format", choices=FORMATS, help="format of the data (default: by the file name)")
-WEIGHTS.add_argument("--weights", metavar="FILE", help="one weight per row, one per line; multiplies C for that row")
+WEIGHTS.add_argument(
+    "--weights", metavar="FILE", help="a weight per row, one per line, by which C is multiplied for that row"
+)
 JOBS.add_argument(
     "--jobs", type=at_least_one, metavar="N", help="threads (default: all cores); the result is the same for any number"
 )
 _add = FITTING.add_argument
 _add("--epsilon", type=accuracy, default=0.01, help="the gap to prove, as a fraction of the best margin (default 0.01)")
-_add("-c", type=positive, default=1.0, metavar="C", dest="C", help="price of a squared slack (default 1), or inf")
-_add("--max-time", type=positive, metavar="SECONDS", help="stop then, with what has been reached")
-_add("--seed", type=int, default=0, help="the same seed gives the same result (default 0)")
+_add(
+    "-c",
+    type=positive,
+    default=1.0,
+    metavar="C",
+    dest="C",
+    help="price of a squared slack (default 1); inf for the hard margin",
+)
+_add("--max-time", type=positive, metavar="SECONDS", help="stop after so many seconds, with what has been reached")
+_add("--seed", type=seed, default=0, help="the same seed gives the same result (default 0)")
 
 
 def jobs(arguments: argparse.Namespace) -> int:
@@ -91,7 +101,7 @@ def jobs(arguments: argparse.Namespace) -> int:
 def require_folds(n_folds: int, n_rows: int) -> None:
     """Refuse more folds than rows."""
     if n_folds > n_rows:
-        raise ValueError(f"-v {n_folds} makes more folds than there are rows, which are {n_rows}")
+        raise ValueError(f"-v {n_folds} makes more folds than there are rows ({n_rows})")
 
 
 def notice(message: str) -> None:
@@ -131,14 +141,30 @@ def read_data(
             options["drop"] = [*arguments.drop, *(name for name in dropped if isinstance(name, str))]
         options["zero_based"] = "auto" if model.first_index is None else model.first_index == 0
         options["features"] = model.n_features if arguments.label is None else None
-    elif arguments.label is not None and (arguments.format or format_of(arguments.data)) == "libsvm":
-        notice(f"--label {arguments.label} is ignored: LIBSVM text has the label first in every line")
+    mention_ignored_label(arguments)
     enter(f"reading {name_of(arguments.data)}")
     dataset = read_several(files_of(arguments.data), read_dataset, format=arguments.format, **options)
     enter("preparing")
     for message in dataset.notices:
         notice(message)
     return dataset
+
+
+def mention_ignored_label(arguments: argparse.Namespace) -> None:
+    """Mention that only tables have a column to choose for the label."""
+    from ..data.formats import format_of
+    from ..data.several import files_of
+
+    where = {
+        "libsvm": "LIBSVM text has the label first in every line",
+        "npz": "an .npz file has the labels in its array y",
+        "folder": "a folder has the labels that were chosen when it was written",
+    }
+    if arguments.label is None:
+        return
+    formats = {arguments.format or format_of(path) for path in files_of(arguments.data)}
+    if len(formats) == 1 and (found := formats.pop()) in where:
+        notice(f"--label {arguments.label} is ignored: {where[found]}")
 
 
 def require_there(arguments: argparse.Namespace) -> None:
@@ -151,13 +177,19 @@ def require_there(arguments: argparse.Namespace) -> None:
         raise DataError("there is no such folder", arguments.data)
 
 
+def require_one_stdin(arguments: argparse.Namespace) -> None:
+    """Refuse to read two things from standard input; the model of train is written."""
+    read = {"DATA": "data", "MODEL": "" if arguments.command == "train" else "model", "--weights": "weights"}
+    if len(piped := [name for name, place in read.items() if getattr(arguments, place, None) == "-"]) > 1:
+        raise ValueError(f"only one of {' and '.join(piped)} can be standard input")
+
+
 def read_model(arguments: argparse.Namespace) -> "LinearModel":
     """Load the model, unless standard input would have to be both model and data."""
     from ..model.linear_model import load
     from ..model.model_file import ModelFileError
 
-    if arguments.data == arguments.model == "-":
-        raise ValueError("only one of DATA and MODEL can be standard input")
+    require_one_stdin(arguments)
     try:
         return load(arguments.model)
     except ModelFileError:
@@ -181,21 +213,3 @@ def is_model(path: str) -> bool:
     except ModelFileError:
         return False
     return True
-
-
-def read_weights(path: str, n_rows: int) -> "NDArray[np.float64]":
-    """Read the weights of the rows, one per line."""
-    import numpy as np
-
-    from ..data.archives import contents
-
-    text = contents(path).tobytes()
-    try:
-        weights = np.array([float(word) for word in text.decode().split()])
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
-    if len(weights) != n_rows:
-        raise ValueError(f"{path} has {len(weights)} weights for {n_rows} rows")
-    if not (np.isfinite(weights).all() and (weights >= 0).all()):
-        raise ValueError(f"{path}: weights must be finite and not negative")
-    return weights

@@ -3,13 +3,13 @@
 for example:
   dynmargin paper table1 --sets adult,web,covertype --seeds 5
   dynmargin paper table2 --sets adult,web --time-limit 300
-  dynmargin paper table2 --resume                     # continue where a run was ended
+  dynmargin paper table2 --resume                     # continue where a run ended
   dynmargin paper figures --sets adult
   dynmargin paper sensitivity --sets adult,web
   dynmargin paper all --sets adult,web --resume       # all of these
 
 Every cell that is finished is kept in OUT/cells; tables are printed and written to OUT as CSV, Markdown and LaTeX.
-Data are searched for in --data-dir, DYNMARGIN_DATA, the user's cache folder; dynmargin data lists them.
+Data are searched for in --data-dir, DYNMARGIN_DATA or the user's cache folder; dynmargin data lists them.
 exit codes: 0 done, 1 a cell failed, 3 no set could be run, 130 interrupted
 """
 
@@ -29,25 +29,29 @@ PAPER_EPSILON = 0.01
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the tables and of the pictures."""
     common = argparse.ArgumentParser(add_help=False)
-    common.add_argument("--sets", type=names, help="names, separated by commas (default: the nine sets and newsgroups)")
-    common.add_argument("--time-limit", type=positive, default=600.0, help="seconds per run (default 600)")
+    common.add_argument(
+        "--sets", type=names, metavar="NAMES", help="separated by commas (default: the nine sets and newsgroups)"
+    )
+    common.add_argument("--time-limit", type=positive, default=600.0, metavar="SECONDS", help="per run (default 600)")
     common.add_argument("--resume", action="store_true", help="keep the cells that exist already")
-    common.add_argument("--data-dir", help="the folder with the data")
-    common.add_argument("--out", default=OUT, help=f"the folder for the results (default {OUT})")
+    common.add_argument("--data-dir", metavar="FOLDER", help="where the data are")
+    common.add_argument("--out", default=OUT, metavar="FOLDER", help=f"where to put the results (default {OUT})")
     actions = parser.add_subparsers(metavar="WHAT", required=True, dest="action")
 
     def add(name: str, summary: str, run: Callable[[argparse.Namespace], int], seeds: int = 0) -> Any:
         action = actions.add_parser(name, help=summary, epilog=parser.epilog, parents=[common])
         if seeds:
             text = f"runs per cell; medians and ranges are shown (default {seeds})"
-            action.add_argument("--seeds", type=at_least_one, default=seeds, help=text)
+            action.add_argument("--seeds", type=at_least_one, default=seeds, metavar="N", help=text)
         action.set_defaults(run=run)
         return action
 
     for work, algorithms in (("table1", "PDM, PFM, PDM-succ"), ("table2", "ROMMA, SVM-light, DCD-L1, DCD-L2, MPU")):
         table = add(work, f"Table {work[-1]}: {algorithms}", run_table, seeds=1)
-        table.add_argument("--columns", type=names, help="names, separated by commas (default: all)")
-        table.add_argument("--epsilon", type=accuracy, default=PAPER_EPSILON, help="default 0.01, the paper's")
+        table.add_argument("--columns", type=names, metavar="NAMES", help="separated by commas (default: all)")
+        table.add_argument(
+            "--epsilon", type=accuracy, default=PAPER_EPSILON, help="the gap to prove (default 0.01, the paper's)"
+        )
     add("figures", "the paper's curves, updates against epsilon, Table 1 as bars", run_figures)
     add("sensitivity", "one parameter or device of PDM varied at a time", run_sensitivity, seeds=1)
     add("all", "all of these", run_all, seeds=3)

@@ -22,6 +22,7 @@ COMMANDS = {  # a module each
     "help": "show the help of a command, or a manual page of all",
     "completion": "print a script that completes commands in a shell",
 }
+FILES = {"DATA": "data", "MODEL": "model", "OUT": "out", "--weights": "weights", "--checkpoint": "checkpoint"}
 LONG_LINE = 100  # characters, from which on a line of a docstring is broken
 DESCRIPTION = "Maximum-margin linear classification with a proof."
 
@@ -112,6 +113,9 @@ def parse(words: list[str], arguments: argparse.Namespace) -> None:
         and (rest[0] == "-" or not rest[0].startswith("-"))
     ):
         setattr(arguments, optional, rest.pop())
+    for name, place in FILES.items():  # of a variable of the shell that is not set
+        if getattr(arguments, place, None) == "":
+            commands.get(arguments.command, top).error(f"the name of {name} is empty")
     if rest:  # files are among them only because an option before them is unknown
         unknown = [word for word in rest if word.startswith("-")] or rest
         commands.get(arguments.command, top).error(f"unrecognized arguments: {' '.join(unknown)}")

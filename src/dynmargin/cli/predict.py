@@ -10,6 +10,7 @@ exit codes: 0 done, 3 failed
 
 import argparse
 import sys
+from collections.abc import Iterator
 from contextlib import nullcontext
 from typing import Any, TextIO
 
@@ -19,16 +20,24 @@ from .options import DATA_HELP, DONE, LABEL, READING, columns_text, notice, read
 
 OPTIONS = (READING, LABEL, documents.JSON)
 
+WORDS_AT_A_TIME = 1 << 15  # as text each takes up to a hundred bytes
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument("data", metavar="DATA", help=DATA_HELP)
     parser.add_argument("model", metavar="MODEL", help="what train or convert wrote; - for standard input")
-    parser.add_argument("out", metavar="OUT", nargs="?", help="one label per line; - for standard output")
-    parser.add_argument("--scores", action="store_true", help="write scores after each label, below a line of names")
-    settled = "write after each label whether it is settled (yes or no: no more training changes it), and count these"
+    parser.add_argument(
+        "out", metavar="OUT", nargs="?", help="the file to write, one label per line; - for standard output"
+    )
+    parser.add_argument(
+        "--scores", action="store_true", help="also write the scores after each label, below a header line"
+    )
+    settled = (
+        "also write after each label whether it is settled, yes or no (no more training changes it); print how many are"
+    )
     parser.add_argument("--settled", action="store_true", help=settled)
-    memory = "what predicting on a folder may take, as in 2GB; its rows stay on the disk"
+    memory = "memory that predicting on a folder may take, such as 2GB; its rows stay on the disk"
     parser.add_argument("--memory", metavar="BYTES", help=memory)
     parser.add_argument("-q", "--quiet", action="store_true", help="print neither the accuracy nor the count")
     add_prediction_arguments(parser)
@@ -39,17 +48,20 @@ def run(arguments: argparse.Namespace) -> int:
     """Read model and data, write predictions, print the accuracy."""
     import numpy as np
 
+    from .. import _core
     from ..data.atomic import atomic_write, require_other_file
     from ..data.dataset import Csr
     from ..data.several import files_of
     from ..model.linear_model import labels_of
     from ..training.phases import enter
-    from .on_disk import aligned, rows_on_disk
+    from .on_disk import aligned, memory_in_words, rows_on_disk
 
     require_no_probabilities(arguments)
     documents.require_separate(arguments, arguments.out, "OUT")
     if arguments.out is not None:
         require_other_file(arguments.out, *files_of(arguments.data), arguments.model)
+    if arguments.memory is not None:
+        _core.give_back_freed_memory()
     model = read_model(arguments)
     require_there(arguments)
     rows = rows_on_disk(arguments, scaled=model.scaling is not None)
@@ -63,8 +75,14 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         rows = aligned(rows, model)
         blocks, labelled, shape = rows.blocks(), rows.folder.labels is not None, rows.shape
+        kept = not labelled and arguments.json and arguments.out is None
+        with memory_in_words(arguments, rows):
+            rows.require_room_to_predict(len(model.intercept), labels_kept=kept)
     if (rows is not None or isinstance(dataset.X, Csr)) and shape[1] > model.n_features:
         notice(f"features beyond the model's {model.n_features} are not used")
+    named = dataset.feature_names is not None if rows is None else rows.folder.feature_names is not None
+    if model.feature_names is not None and not named:
+        notice("the model's features have names and those of the data have none, so they are matched by position")
     out = arguments.out or (None if labelled or arguments.json else "-")
     found, unlabelled = Found(), []
     enter("predicting")
@@ -78,7 +96,11 @@ def run(arguments: argparse.Namespace) -> int:
             if not labelled and arguments.json and out is None:
                 unlabelled.append(labels)
             if file is not None:
-                file.write(lines_of(labels, scores if arguments.scores else None, settled, model.classes, found.first))
+                written = scores if arguments.scores else None
+                for lines in lines_of(labels, written, settled, model.classes, found.first):
+                    file.write(lines)
+                del written
+            del X, y, scores, labels, settled  # before the next block is read
     enter(None)
     if arguments.json:
         found.document(np.concatenate(unlabelled) if unlabelled else None, out)
@@ -87,21 +109,25 @@ def run(arguments: argparse.Namespace) -> int:
     return DONE
 
 
-def lines_of(labels: Any, scores: Any, settled: Any, classes: Any, first: bool) -> bytes:
-    """Write one line per row, below a line of names where there is more than a label."""
+def lines_of(labels: Any, scores: Any, settled: Any, classes: Any, first: bool) -> Iterator[bytes]:
+    """Yield one line per row, some at a time, below a line of names where there is more than a label."""
     from ..data.libsvm import label_text
 
-    names, lines = ["label"], [label_text(label) for label in labels.tolist()]
-    if settled is not None:
-        names.append("settled")
-        lines = [f"{line} {'yes' if sure else 'no'}" for line, sure in zip(lines, settled, strict=True)]
+    names = ["label"] if settled is None else ["label", "settled"]
     if scores is not None:
         names += [label_text(label) for label in (classes[1:] if scores.ndim == 1 else classes)]
-        columns = scores.reshape(len(labels), -1).tolist()
-        lines = [f"{line} {' '.join(map(repr, row))}" for line, row in zip(lines, columns, strict=True)]
+        scores = scores.reshape(len(labels), -1)
     if first and len(names) > 1:
-        lines.insert(0, " ".join(names))
-    return "".join(f"{line}\n" for line in lines).encode()
+        yield f"{' '.join(names)}\n".encode()
+    step = max(1, WORDS_AT_A_TIME // len(names))
+    for some in (slice(begin, begin + step) for begin in range(0, len(labels), step)):
+        lines = [label_text(label) for label in labels[some].tolist()]
+        if settled is not None:
+            lines = [f"{line} {'yes' if sure else 'no'}" for line, sure in zip(lines, settled[some], strict=True)]
+        if scores is not None:
+            columns = scores[some].tolist()
+            lines = [f"{line} {' '.join(map(repr, row))}" for line, row in zip(lines, columns, strict=True)]
+        yield "".join(f"{line}\n" for line in lines).encode()
 
 
 class Found:
@@ -143,12 +169,14 @@ class Found:
 
     def report(self, file: TextIO) -> None:
         """Print how many predictions are settled, and how many are right."""
-        from ..certificate.certificate import percent
+        from ..certificate.settled_share import percent
 
         if self.with_settled:
             share = percent(self.settled / self.rows) if self.rows else "none"
             print(f"{share} of the predictions are settled ({self.settled}/{self.rows})", file=file)
         if self.labelled and self.known:
             print(f"Accuracy = {self.right / self.rows:.4%} ({self.right}/{self.rows})", file=file)
+        elif not self.rows:
+            notice("there are no rows to predict")
         elif self.labelled:
-            notice("no row has a label that the model knows: there is no accuracy")
+            notice("no row has a label that the model knows, so there is no accuracy")

@@ -13,7 +13,8 @@ import argparse
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from .options import DATA_HELP, DONE, LABEL, READING, WEIGHTS, columns_text, notice, read_data, read_weights
+from .options import DATA_HELP, DONE, LABEL, READING, WEIGHTS, columns_text, notice, read_data, require_one_stdin
+from .weights import read_weights
 
 if TYPE_CHECKING:
     from ..model.linear_model import LinearModel
@@ -26,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="what train or convert wrote; - for standard input")
     parser.add_argument("data", metavar="DATA", nargs="?", help=DATA_HELP)
     parser.add_argument("-o", "--out", metavar="FILE", required=True, help="the page to write; - for standard output")
+    parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but notices and errors")
     parser.set_defaults(run=run, optional="data")
 
 
@@ -39,8 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     from ..report.page import write_report
     from ..report.subject import Origin
 
-    if arguments.data == arguments.model == "-":
-        raise ValueError("only one of DATA and MODEL can be standard input")
+    require_one_stdin(arguments)
     require_writable(arguments.out)
     require_other_file(arguments.out, arguments.model, *files_of(arguments.data or "-"), arguments.weights)
     content, name = contents(arguments.model), name_of(arguments.model)

@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--tolerance", type=fraction, default=TOLERANCE, metavar="ERROR", dest="search_tolerance", help=TOLERANCE_HELP)
     add("--C-range", type=positive, nargs=2, default=RANGE, metavar=("LOW", "HIGH"), help=RANGE_HELP)
-    add("--max-fits", type=several, metavar="N", help="with --search-C: the most values of C to train at, 2 or more")
+    add("--max-fits", type=several, metavar="N", help="with --search-C: train at no more than N values of C, 2 or more")
 
 
 TOLERANCE_HELP = "with --search-C: no C may have a cross-validation error lower by more than this (default 0.005)"
@@ -58,7 +58,7 @@ def require_searchable(arguments: argparse.Namespace) -> None:
     if not low < high < float("inf"):
         raise ValueError(f"--C-range needs two finite numbers, the smaller one first, got {low:g} and {high:g}")
     if arguments.C != 1.0:
-        raise ValueError("-c and --search-C exclude each other; --C-range LOW HIGH says where to search")
+        raise ValueError("-c and --search-C cannot be combined; --C-range LOW HIGH says where to search")
     if arguments.multi_class == "joint":
         raise ValueError("--search-C trains each class against the rest; it has no proof for --multi-class joint")
     if arguments.loss == "hinge":

@@ -5,12 +5,13 @@ for example:
   dynmargin train a9a.xz a9a.npz --until-settled 99.9%
   dynmargin train 'parts-*.svm.zst' model.npz --workers 4
 
--c, -B, -wLABEL, -v, -C and -q mean what they mean in LIBLINEAR; -s is accepted where the problem is ours.
+-c, -B, -wLABEL, -v, -C and -q mean what they mean in LIBLINEAR; -s is accepted where the problem is the same.
 exit codes: 0 what was asked for is proven, 1 it is not (the model is still written), 3 failed
 """
 
 import argparse
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,10 +35,12 @@ SETTLING = ("auto", "newton", "dcd", "pdm")  # algorithms that continue to as sm
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
     parser.add_argument("data", metavar="DATA", help=DATA_HELP)
-    parser.add_argument("model", metavar="MODEL", nargs="?", help="default: DATA.model.npz; - for standard output")
+    parser.add_argument(
+        "model", metavar="MODEL", nargs="?", help="the file to write (default: DATA.model.npz); - for standard output"
+    )
     add = parser.add_argument
     add("--algorithm", choices=NAMES, default="auto", metavar="NAME", help=f"{', '.join(NAMES)} (default: auto)")
-    losses = "squared_hinge (the default), or hinge: for auto, dcd and mpu"
+    losses = "squared_hinge (default), or hinge with auto, dcd or mpu"
     add("--loss", choices=("squared_hinge", "hinge"), metavar="LOSS", help=losses)
     add("-B", type=finite, default=1.0, metavar="BIAS", dest="bias", help="constant feature (default 1); -1 for none")
     add("-wLABEL", metavar="WEIGHT", dest="_", help="multiply C for the class LABEL, as in -w-1 5")
@@ -47,19 +50,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         choices=("standard", "maxabs", "none"),
         default="none",
         metavar="HOW",
-        help=f"standard, maxabs: {scaled}",
+        help=f"standard or maxabs: {scaled}",
     )
     several_classes = "several classes: each against the rest (ovr, the default), or all at once (joint)"
     add("--multi-class", choices=("ovr", "joint"), default="ovr", help=several_classes)
-    until = "train until the predictions of that share of the rows are settled: no more training changes them"
-    add("--until-settled", type=share, metavar="SHARE", help=f"{until}, as in 99.9%%")
+    until = "train until this share of the predictions, such as 99.9%%, is settled: no more training changes them"
+    add("--until-settled", type=share, metavar="SHARE", help=until)
     add("-v", "--validate", type=several, metavar="K", help="cross-validate with K folds; no model is written")
     search.add_arguments(parser)
     cluster.add_arguments(parser)
-    add("--checkpoint", metavar="FILE", help="keep snapshots there, and continue from them if the file exists")
+    add("--checkpoint", metavar="FILE", help="keep snapshots in this file, and continue from it if it exists")
     every = "seconds between two snapshots (default 60); they take at most 2 %% of the time"
     add("--checkpoint-every", type=positive, default=60.0, metavar="SECONDS", help=every)
-    memory = "what training on a folder may take, as in 2GB; its rows stay on the disk"
+    memory = "memory that training on a folder may take, such as 2GB; its rows stay on the disk"
     add("--memory", metavar="BYTES", help=f"{memory} (default: they are read into memory if they fit)")
     add("-q", "--quiet", action="store_true", help="print nothing but notices and errors")
     liblinear.add_training_arguments(parser)
@@ -99,11 +102,12 @@ def train(arguments: argparse.Namespace) -> int:
     from ..data.atomic import require_other_file, require_writable
     from ..data.several import files_of
 
+    options.require_one_stdin(arguments)
     liblinear.apply_training_options(arguments)
     arguments.loss = loss_of(arguments)
     if arguments.multi_class == "joint" and not NAMES[arguments.algorithm][0].joint:
         able = [name for name, (algorithm, _) in NAMES.items() if algorithm.joint]
-        raise ValueError(f"--multi-class joint needs one of {', '.join(able)}, not {arguments.algorithm}")
+        raise ValueError(f"--multi-class joint needs --algorithm {choice(able)}, not {arguments.algorithm}")
     if cluster.is_asked(arguments):
         cluster.require_possible(arguments)
     if arguments.until_settled is not None:
@@ -122,10 +126,16 @@ def train(arguments: argparse.Namespace) -> int:
     require_other_file(arguments.model, *files_of(arguments.data), arguments.weights)
     require_no_data(arguments.model)
     if cluster.is_asked(arguments):
-        with cluster.connected(arguments) as client:
-            return TrainingOnCluster(arguments, client).fit()
+        return TrainingOnCluster(arguments).fit()
     training = training_for(arguments)
     return training.search() if arguments.search_C else training.fit()
+
+
+def choice(names: Iterable[str]) -> str:
+    """Write the algorithms that one may choose, the default first."""
+    from ..problem.wording import any_of
+
+    return any_of(sorted(names, key=lambda name: name != "auto"))
 
 
 def require_no_data(model: str) -> None:
@@ -143,7 +153,7 @@ def loss_of(arguments: argparse.Namespace) -> str:
     if loss != settings.get("loss", loss):
         raise ValueError(f"--algorithm {arguments.algorithm} and --loss {loss} contradict each other")
     if loss not in algorithm.losses:
-        able = ", ".join(one.name for one in ALGORITHMS.values() if loss in one.losses)
+        able = choice(one.name for one in ALGORITHMS.values() if loss in one.losses)
         raise ValueError(f"--loss {loss} needs --algorithm {able}; {arguments.algorithm} has the squared hinge only")
     if loss == "hinge" and arguments.multi_class == "joint":
         raise ValueError("--multi-class joint has squared slacks only, not --loss hinge")
@@ -152,8 +162,11 @@ def loss_of(arguments: argparse.Namespace) -> str:
 
 def training_for(arguments: argparse.Namespace) -> "Training":
     """Return the training over rows in memory, or over those that stay on the disk."""
+    from .. import _core
     from .on_disk import rows_on_disk
 
+    if arguments.memory is not None:
+        _core.give_back_freed_memory()
     options.require_there(arguments)
     rows = rows_on_disk(arguments, scaled=arguments.scale != "none")
     return Training(arguments) if rows is None else TrainingOnDisk(arguments, rows)
@@ -166,11 +179,11 @@ def require_settling(arguments: argparse.Namespace) -> None:
     if NAMES[arguments.algorithm][0].free_bias:
         raise ValueError(f"--until-settled does not go with {arguments.algorithm}: {FREE_INTERCEPT}")
     if NAMES[arguments.algorithm][0].name not in SETTLING:
-        able = ", ".join(name for name, (algorithm, _) in NAMES.items() if algorithm.name in SETTLING)
-        raise ValueError(f"--until-settled needs one of {able}, not {arguments.algorithm}")
+        able = choice(name for name, (algorithm, _) in NAMES.items() if algorithm.name in SETTLING)
+        raise ValueError(f"--until-settled needs --algorithm {able}, not {arguments.algorithm}")
     for option, given in {"--validate": arguments.validate, "--checkpoint": arguments.checkpoint}.items():
         if given:
-            raise ValueError(f"--until-settled and {option} exclude each other")
+            raise ValueError(f"--until-settled and {option} cannot be combined")
 
 
 def default_model(data: str) -> str:

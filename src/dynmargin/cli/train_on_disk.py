@@ -6,9 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..algorithms.registry import find
+from ..problem.statement import counted
 from . import options
+from .on_disk import memory_in_words
 from .options import DONE, NOT_PROVEN, notice
-from .training import Training, mention_uncentred, open_checkpoint
+from .training import Training, limit_of, mention_uncentred, open_checkpoint
+from .weights import read_weights
 
 if TYPE_CHECKING:
     import numpy as np
@@ -45,12 +48,12 @@ class TrainingOnDisk(Training):
             np.empty((0, 0)), None, folder.feature_names, folder.first_index, label_name=folder.label_name
         )
         self.shape, self.classes = rows.shape, rows.classes
-        self.weights = options.read_weights(arguments.weights, len(rows)) if arguments.weights else None
+        self.weights = read_weights(arguments.weights, len(rows)) if arguments.weights else None
         if not arguments.quiet:
             limit = _core.in_units(rows.memory_limit)
-            n_rows, n_features = rows.shape
-            size = f"{n_rows} rows, {n_features} features, {_core.in_units(rows.nbytes)}"
-            notice(f"{arguments.data}: {size}; they stay on the disk, in memory are at most {limit}")
+            n_rows, n_features = counted(rows.shape[0], "row"), counted(rows.shape[1], "feature")
+            size = f"{n_rows}, {n_features}, {_core.in_units(rows.nbytes)}"
+            notice(f"{arguments.data}: {size}; they stay on the disk, and training takes at most {limit} of memory")
         self.scaling = self.scale()
         self.begin()
 
@@ -62,7 +65,8 @@ class TrainingOnDisk(Training):
         if kind == "none":
             return None
         mention_uncentred(kind, sparse=not rows.folder.dense)
-        scaling = scaling_of(kind, rows.sum, len(rows), centre=rows.folder.dense)
+        with limit_of("scaled", self.arguments):
+            scaling = scaling_of(kind, rows.sum, len(rows), centre=rows.folder.dense)
         self.data_on_disk = rows.scaled_by(scaling)
         return scaling
 
@@ -104,13 +108,18 @@ class TrainingOnDisk(Training):
         from ..shards.disk_fit import fit_on_disk
         from ..shards.fit import unchanged
 
-        _, found = fit_on_disk(
-            self.data_on_disk,
-            self.weights if weights is None else weights,
-            lambda _: binary(problems),
-            self.request,
-            algorithm=self.algorithm.name,
-            around=unchanged if self.checkpoint is None else self.checkpoint.around,
-            settle=self.arguments.until_settled,
-        )
+        with memory_in_words(self.arguments, self.data_on_disk):
+            _, found = fit_on_disk(
+                self.data_on_disk,
+                self.weights if weights is None else weights,
+                lambda _: binary(problems),
+                self.request,
+                algorithm=self.algorithm.name,
+                around=unchanged if self.checkpoint is None else self.checkpoint.around,
+                settle=self.arguments.until_settled,
+            )
         return found
+
+    def work(self, fitted: "Fit", algorithm: str) -> str:
+        """Say how it was trained, and how often everything was read; the last class knows that for all of them."""
+        return f"{fitted.results[-1].algorithm or algorithm}; {counted(fitted.updates, 'update')}"

@@ -1,6 +1,7 @@
 """What a command line asks to be trained on, in memory: reading it, training, and what is written about it."""
 
 import argparse
+import math
 import sys
 import time
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..algorithms.registry import find
 from . import documents, options, search
 from .options import DONE, NOT_PROVEN, notice
+from .weights import for_rows, weights_in
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from ..training.request import Request
 
 
-LEAST_READING = 1.0  # seconds, in which a package for tables may have to be loaded too
+LEAST_TIME = 1.0  # seconds to read or scale in any case; a package for tables may have to be loaded too
 LARGEST_EXACT = 2.0**53  # up to here all whole numbers are doubles
 MANY_CLASSES = 20  # of labels that are not whole numbers: they may be meant for regression
 LONGEST_LIMIT = 1e8  # seconds, that is three years: clocks refuse what is much longer
@@ -39,7 +41,7 @@ def read(arguments: argparse.Namespace) -> "Dataset":
     from ..problem.statement import counted
 
     began = time.perf_counter()
-    with limit_of_reading(arguments):
+    with limit_of("read", arguments):
         dataset = options.read_data(arguments, labelled=True)
     if dataset.X.shape[0] == 0:
         raise DataError("there are no rows", name_of(arguments.data))
@@ -60,20 +62,31 @@ def mention_uncentred(kind: str, *, sparse: bool) -> None:
 
 
 @contextmanager
-def limit_of_reading(arguments: argparse.Namespace) -> Iterator[None]:
-    """Give up reading when --max-time is over; a small file is read in any case."""
-    from ..training.phases import too_late
+def limit_of(done: str, arguments: argparse.Namespace) -> Iterator[None]:
+    """Give up when --max-time is over before the rows are read, or scaled; few rows have a model in any case."""
     from .signals import alarm
+
+    with too_late_if_not(done, arguments) as seconds:
+        if seconds == math.inf:
+            yield
+        else:
+            with alarm(seconds):
+                yield
+
+
+@contextmanager
+def too_late_if_not(done: str, arguments: argparse.Namespace) -> Iterator[float]:
+    """Say how many seconds there are to read or scale the rows, and put it into words if they were not enough."""
+    from ..training.phases import too_late
 
     limit, started = arguments.max_time, arguments.started
     if limit is None or limit > LONGEST_LIMIT:
-        yield
+        yield math.inf
         return
     try:
-        with alarm(max(LEAST_READING, started + limit - time.perf_counter())):
-            yield
+        yield max(LEAST_TIME, started + limit - time.perf_counter())
     except TimeoutError:
-        raise too_late(limit, started, "read") from None
+        raise too_late(limit, started, done) from None
 
 
 def mention_numbers_for_labels(dataset: "Dataset") -> None:
@@ -158,18 +171,19 @@ class Training:
         self.checkpoint = open_checkpoint(arguments)
         self.algorithm, train = find(arguments.algorithm)
         self.train = train if self.checkpoint is None else self.checkpoint.around(train)
+        weights = weights_in(arguments.weights) if arguments.weights else None  # before much is read
         self.dataset = read(arguments)
         self.shape = self.dataset.X.shape
         self.classes, self.y = self.dataset.labelled()
-        self.scaling = self.scale()
-        self.weights = options.read_weights(arguments.weights, len(self.y)) if arguments.weights else None
+        self.weights = None if weights is None else for_rows(weights, arguments.weights, len(self.y))
         require_weight_in_every_class(self.classes, self.y, self.weights)
+        self.scaling = self.scale()
         self.begin(options.jobs(arguments))
         self.matrix = as_matrix(self.dataset.X)
         try:
             self.rows = pack(self.matrix, self.request)
         except ValueError:  # it has met a row of infinite length
-            self.dataset.require_finite()
+            self.dataset.require_lengths()
             raise
 
     def begin(self, n_jobs: int = 1) -> None:
@@ -199,7 +213,8 @@ class Training:
         if kind == "none":
             return None
         self.dataset.require_finite()
-        scaling = fit_scaling(kind, X)
+        with limit_of("scaled", self.arguments):
+            scaling = fit_scaling(kind, X)
         mention_uncentred(kind, sparse=isinstance(X, Csr))
         self.dataset = replace(self.dataset, X=scaling.of(X))
         return scaling
@@ -256,7 +271,6 @@ class Training:
     def fit(self) -> int:
         """Train, write the model, and print what is proven."""
         from ..model import model_file
-        from ..problem.statement import work_text
         from ..training.phases import enter
 
         asked, dataset, problems = self.arguments, self.dataset, self.problems(self.classes)
@@ -295,7 +309,7 @@ class Training:
             self.show(fitted, algorithm, seconds)
         elif not asked.quiet:
             lines = [] if self.curve is None else [str(self.curve)]
-            lines.append(f"{algorithm}; {work_text(fitted.passes, fitted.updates)}, {seconds:.2f} s")
+            lines.append(f"{self.work(fitted, algorithm)}, {seconds:.2f} s")
             if len(fitted.results) > 1:
                 lines.append(f"{len(fitted.results)} classes, each against the rest; the one with the largest gap:")
             piped = asked.model == "-"  # nothing else may be in the output then
@@ -305,6 +319,12 @@ class Training:
             lines += [f"model written to {'standard output' if piped else asked.model}"]
             print("\n".join(lines), file=sys.stderr if piped else sys.stdout)
         return int(asked.code)
+
+    def work(self, fitted: "Fit", algorithm: str) -> str:
+        """Say how it was trained, and how much work that was."""
+        from ..problem.statement import work_text
+
+        return f"{algorithm}; {work_text(fitted.passes, fitted.updates)}"
 
     def show(self, fitted: "Fit", algorithm: str, seconds: float) -> None:
         """Print the object that --json asks for."""

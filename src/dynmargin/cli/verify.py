@@ -5,13 +5,14 @@ for example:
   dynmargin verify a9a.npz a9a.xz -c 1 --classes=-1,1 --loss squared_hinge
 
 Both bounds are computed anew: the margin from the weights, the upper bound from the counts. Nothing in the model file
-is trusted. It says which problem it is about, and so does the answer; -c, -B, --classes and --loss say which it
-must be.
+is trusted. The file says which problem it solves, and so does the answer; -c, -B, --classes, --loss and --scale say
+which problem it must be.
 exit codes: 0 proven, 1 not proven, 2 not the data it was trained on (or its rows in another order), or not the problem
 that was asked about, 3 failed
 """
 
 import argparse
+import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -32,12 +33,12 @@ from .options import (
     positive,
     read_data,
     read_model,
-    read_weights,
     require_there,
 )
+from .weights import read_weights
 
 if TYPE_CHECKING:
-    from ..certificate.certificate import Verification
+    from ..certificate.verification import Verification
     from ..data.binary import Folder
     from ..data.dataset import Dataset
     from ..model.linear_model import LinearModel
@@ -50,31 +51,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", metavar="MODEL", help="what train wrote; - for standard input")
     parser.add_argument("data", metavar="DATA", help=DATA_HELP)
     add = parser.add_argument
-    add("-c", type=positive, metavar="C", dest="C", help="what slacks must cost in every class (default: whatever)")
-    add("-B", type=finite, metavar="BIAS", dest="bias", help="which constant feature there must be; -1 for none")
-    add("--classes", type=names, metavar="LABELS", help="which classes there must be, separated by commas")
-    add("--loss", choices=("squared_hinge", "hinge"), help="which loss it must be")
+    add("-c", type=positive, metavar="C", dest="C", help="what slacks must cost in every class (default: anything)")
+    add("-B", type=finite, metavar="BIAS", dest="bias", help="the constant feature that there must be; -1 for none")
+    add("--classes", type=names, metavar="LABELS", help="the classes that there must be, separated by commas")
+    add("--loss", choices=("squared_hinge", "hinge"), help="the loss that it must be")
     add("--scale", choices=("standard", "maxabs", "none"), metavar="HOW", help="how the features must be scaled")
-    add("--memory", metavar="BYTES", help="what verifying on a folder may take, as in 2GB; its rows stay on the disk")
+    memory = "memory that verifying on a folder may take, such as 2GB; its rows stay on the disk"
+    add("--memory", metavar="BYTES", help=memory)
+    add("-q", "--quiet", action="store_true", help="print nothing but notices and errors; the exit code tells")
     parser.set_defaults(run=run)
 
 
 def percent(fraction: float) -> str:
     """Write a fraction in per cent; a small one keeps two digits."""
-    return f"{fraction:.3%}" if fraction >= 1e-4 else f"{100 * fraction:.2g}%"
+    from ..problem.statement import in_percent
+
+    return in_percent(fraction, 3) if fraction >= 1e-4 else f"{100 * fraction:.2g} %"
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Read model and data, verify, print the verdict."""
-    from ..certificate.certificate import unproven
-    from ..data.dataset import Csr
+    from .. import _core
+    from ..certificate.verification import unproven
+    from ..data.dataset import NO_LABELS, Csr
     from ..training.phases import enter
-    from .on_disk import aligned, rows_on_disk
+    from .on_disk import aligned, memory_in_words, rows_on_disk
 
+    if arguments.memory is not None:
+        _core.give_back_freed_memory()
     model = read_model(arguments)
     scale = "none" if model.scaling is None else model.scaling.kind
     if arguments.scale not in (None, scale):
-        differs = f"the features are scaled by {scale}, not by {arguments.scale}"
+        is_scaled = "not scaled" if scale == "none" else f"scaled by {scale}"
+        differs = f"the features are {is_scaled}, but --scale {arguments.scale} was asked for"
         return conclude(arguments, model, unproven("other problem", differs))
     require_there(arguments)
     rows = rows_on_disk(arguments, scaled=model.scaling is not None)
@@ -87,15 +96,16 @@ def run(arguments: argparse.Namespace) -> int:
     if rows is not None:
         weights = read_weights(arguments.weights, len(rows)) if arguments.weights else None
         enter("proving")
-        found = model.verify(aligned(rows, model), None, weights, **expected)
+        with memory_in_words(arguments, rows):
+            found = model.verify(aligned(rows, model), None, weights, **expected)
         column = label_column(arguments, rows.folder, model)
         return conclude(arguments, model, replace(found, problem=found.problem and found.problem + column))
     dataset = read_data(arguments, model)
     if beyond := dataset.columns_beyond(model.feature_names):
-        return conclude(arguments, model, unproven("other data", f"the table also has {columns_text(beyond)}"))
+        return conclude(arguments, model, unproven("other data", too_many(beyond, labelled=dataset.y is not None)))
     dataset = dataset.aligned(model.feature_names)
     if dataset.y is None:
-        raise ValueError("the data have no labels; name their column by --label")
+        raise ValueError(NO_LABELS)
     X = dataset.X
     if isinstance(X, Csr) and X.shape[1] < model.n_features:  # the last features may have no value
         X = X.with_columns(model.n_features)
@@ -104,6 +114,20 @@ def run(arguments: argparse.Namespace) -> int:
     found = model.verify(X, dataset.y, weights, **expected, n_jobs=jobs(arguments))
     columns = label_column(arguments, dataset, model) + dropped_columns(arguments, dataset)
     return conclude(arguments, model, replace(found, problem=found.problem and found.problem + columns))
+
+
+def too_many(columns: list[str], *, labelled: bool) -> str:
+    """Say what to do about columns of a table that the model does not know; one of them may be the label."""
+    from ..problem.statement import among_others
+
+    dropped = f"--drop {shlex.quote(','.join(map(among_others, columns)))}"
+    if labelled:
+        advice = f"leave {'it' if len(columns) == 1 else 'them'} out with {dropped}"
+    elif len(columns) == 1:
+        advice = f"if it is the label, name it with --label {shlex.quote(columns[0])}"
+    else:
+        advice = "name the label with --label, and leave the others out with --drop"
+    return f"the table also has {columns_text(columns)}; {advice}"
 
 
 def conclude(arguments: argparse.Namespace, model: "LinearModel", found: "Verification") -> int:
@@ -116,6 +140,8 @@ def conclude(arguments: argparse.Namespace, model: "LinearModel", found: "Verifi
     arguments.code = {"proven": DONE, "other data": OTHER_DATA, "other problem": OTHER_DATA}.get(
         found.verdict, NOT_PROVEN
     )
+    if arguments.quiet and not arguments.json:
+        return int(arguments.code)
     if arguments.json:
         of_file = {**documents.certificate_fields(worst), "classes": model.classes} if found else {}
         documents.show(
@@ -143,7 +169,7 @@ def conclude(arguments: argparse.Namespace, model: "LinearModel", found: "Verifi
 
 def asked_for(model: "LinearModel", epsilon: float) -> str:
     """Say what the training was to reach, as far as the file is to be believed."""
-    from ..certificate.certificate import percent as share_text
+    from ..certificate.settled_share import percent as share_text
 
     parameters = model.parameters
     share = parameters.get("until_settled")  # of dynmargin train
@@ -177,12 +203,15 @@ def is_number(word: str) -> bool:
 
 def label_column(arguments: argparse.Namespace, dataset: "Dataset | Folder", model: "LinearModel") -> str:
     """Say which column of a table the labels are, and who has chosen it."""
+    from ..data.formats import TABLES, format_of
+    from ..data.several import files_of
     from ..problem.problems import label_text
 
-    label = dataset.label_name or arguments.label or model.parameters.get("label")
-    if dataset.first_index is not None or label is None:  # LIBSVM text has no columns to choose from
+    tables = {arguments.format or format_of(path) for path in files_of(arguments.data)} <= set(TABLES)
+    label = dataset.label_name or (tables and (arguments.label or model.parameters.get("label"))) or None
+    if label is None:  # LIBSVM text and archives have no columns to choose from
         return ""
-    chosen = "" if arguments.label else ", as the model says"
+    chosen = "" if arguments.label or not tables else ", as the model says"
     return f"; labels from the column {label_text(label)}{chosen}"
 
 

@@ -1,4 +1,4 @@
-"""Training over a cluster, with Dask: ``pip install 'dynmargin[dask]'``.
+"""Training over a cluster, with Dask, which the extra ``dask`` brings.
 
 Rows stay where they are. Workers hold their partitions, packed; messages are sums. The result is the same bit for bit
 for any number of workers, and so is the certificate, which anyone can verify on all rows together.

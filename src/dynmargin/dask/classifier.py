@@ -12,10 +12,14 @@ from sklearn.base import clone
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from ..classifiers.base import MarginClassifier, Proven, validated, warn_caller
+from ..classifiers.base import MarginClassifier
+from ..classifiers.fitted import Proven
 from ..classifiers.front_door import Chosen, MaxMarginClassifier
-from ..classifiers.parameters import Cost, Intercept, Losses, MarginFloor, StopBySettledRows, parameter
+from ..classifiers.parameters import Cost, Intercept, Losses, MarginFloor, StopBySettledRows, parameter, validated
+from ..classifiers.request import request_of
+from ..classifiers.warn_caller import warn_caller
 from ..classifiers.watch import Watch, visible_checks
+from ..model.linear_model import LinearModel, other_names
 from ..problem.problems import BinaryProblem, Weights, binary
 from ..shards.fit import Data, ShardedFit, fit, support_of, survey, unchanged
 from ..shards.settling import fit_settled
@@ -114,7 +118,7 @@ class DaskMaxMarginClassifier(
         if settle_on is not None and self.stop != "predictions":
             raise ValueError("settle_on names the rows that are to be settled; it needs stop='predictions'")
         client, parts = client_of(self.client), partitions(X, y, sample_weight)
-        request, watch = self._request(started), None
+        request, watch = request_of(self, started), None
         with Cluster(client, parts) as cluster:
             data = survey(cluster)
             names = feature_names(X)
@@ -253,7 +257,7 @@ class DaskMaxMarginClassifier(
             return float(super().score(X, y, sample_weight))
         self._require_same_names(X)
         client, right = client_of(self.client), dask.delayed(RightOnes(Labels(self._scores, self.classes_)))
-        sums = gathered(client, client.compute([right(*part) for part in partitions(X, y, sample_weight)]))
+        sums = gathered(client, client.compute([right(*part[:3]) for part in partitions(X, y, sample_weight)]))
         of_right, of_all = tree_sum(sums)
         return float(of_right / of_all)
 
@@ -294,12 +298,17 @@ class DaskMaxMarginClassifier(
         self._require_same_names(X)
         return lazily(X, OfRows(self._settled().of), np.bool_)
 
+    def _as_model(self) -> LinearModel:
+        model = super()._as_model()
+        kept = {name: value for name, value in model.parameters.items() if name != "client"}
+        return replace(model, parameters=kept)  # whoever reads it has another cluster, or none
+
     def _require_same_names(self, X: Any) -> None:
         """Refuse columns with other names, or in another order, than those of the data frame that was trained on."""
         check_is_fitted(self)
         known, found = getattr(self, "feature_names_in_", None), feature_names(X)
         if known is not None and found is not None and known.tolist() != found.tolist():
-            raise ValueError("the columns of X are not those that the classifier was fitted with, or in another order")
+            raise other_names(found.tolist(), known.tolist(), "X[list(classifier.feature_names_in_)]")
 
     @property
     def _scores(self) -> Scores:

@@ -7,6 +7,7 @@ there yet. Answers have a key per shard and call, so none is counted twice, and 
 
 import itertools
 import logging
+import math
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -24,6 +25,7 @@ from .parts import Part, as_shard
 
 T = TypeVar("T")
 
+ERROR_SECONDS = 1.0  # between checks for an answer that has failed
 SLOW_SECONDS = 10.0  # without an answer: say who is awaited
 LARGE = 1 << 14  # bytes of an argument
 NO_WORKERS_SECONDS = 60.0  # without any worker: give up
@@ -46,7 +48,7 @@ def client_of(client: Any) -> distributed.Client:
     """Return the client that is given, or the current one."""
     if client is not None:
         if client.status in ("closing", "closed"):
-            raise ValueError("the Dask client is closed; pass client= one that is connected, or None for the current")
+            raise ValueError("the Dask client is closed; pass a connected one as client=, or None for the current one")
         return client
     try:
         return distributed.get_client()
@@ -78,18 +80,25 @@ class Cluster:
         return self._gather(self._submit(function, arguments, parts))
 
     def sum(self, function: Callable[..., S], *arguments: Any) -> S:
-        """Return the sum over all shards; groups of them are merged on the workers, by the tree that is always used."""
-        futures = self._submit(function, arguments)
+        """Return the sum over all shards."""
+        found: S = self._summed(self._submit(function, arguments))
+        return found
+
+    def sum_each(self, function: Callable[..., S], parts: Sequence[Any], *arguments: Any) -> S:
+        """Return the sum of ``function(shard, part, *arguments)`` over all shards and their parts."""
+        found: S = self._summed(self._submit(function, arguments, parts))
+        return found
+
+    def _summed(self, futures: list[Any]) -> Any:
+        """Merge groups of answers on the workers, by the tree that is always used."""
         if len(futures) <= FAN_IN:
-            parts: list[S] = self._gather(futures)
-            return tree_sum(parts)
+            return tree_sum(self._gather(futures))
         name, numbers = f"{self.name}-merge-{next(self.calls)}", itertools.count()
 
         def join(group: Sequence[Any]) -> Any:
             return self.client.submit(add_in_order, list(group), key=f"{name}-{next(numbers)}", pure=False)
 
-        found: S = self._gather([merge(futures, join)], futures)[0]
-        return found
+        return self._gather([merge(futures, join)], futures)[0]
 
     def fold(self, function: Callable[..., T], start: T, *arguments: Any) -> Callable[[], T]:
         """Go from shard to shard in the background; return how to get the last value."""
@@ -137,16 +146,28 @@ class Cluster:
         return gathered(self.client, futures, behind)
 
 
-def gathered(client: distributed.Client, futures: list[Any], behind: Sequence[Any] = ()) -> list[Any]:
-    """Wait for answers, and for those `behind` them, and return them; say who is slow, and what is lost."""
-    began = alone = time.monotonic()
+def gathered(
+    client: distributed.Client, futures: list[Any], behind: Sequence[Any] = (), seconds: float = math.inf
+) -> list[Any]:
+    """Wait for answers, and for those `behind` them, and return them; say who is slow, and what is lost.
+
+    The first error ends it: the other files may take much longer to read. TimeoutError if it takes longer than so many
+    seconds.
+    """
+    began = alone = told = now = time.monotonic()
     try:
-        while True:
+        while not any(future.status == "error" for future in futures):
             try:
-                distributed.wait(futures, timeout=SLOW_SECONDS)
+                most = max(0.0, began + seconds - now)
+                distributed.wait(futures, timeout=min(SLOW_SECONDS, ERROR_SECONDS, most))
                 break
             except TimeoutError:
                 now = time.monotonic()
+                if now - began >= seconds:
+                    raise
+                if now - told < SLOW_SECONDS:
+                    continue
+                told = now
                 alone = now if client.scheduler_info(n_workers=-1)["workers"] else alone
                 if now - alone > NO_WORKERS_SECONDS:
                     raise ClusterError(
@@ -168,7 +189,7 @@ def _name_the_slow(client: distributed.Client, futures: Sequence[Any], seconds: 
     missing = {future.key for future in futures if not future.done()}
     late = {worker for worker, keys in client.processing().items() if missing.intersection(keys)}
     if late:
-        logger.warning("have waited %.0f s for %s", seconds, ", ".join(sorted(late)))
+        logger.warning("still waiting for %s after %.0f s", ", ".join(sorted(late)), seconds)
 
 
 def _call(shard: Shard, *part: Any, function: Callable[..., Any], **named: Any) -> Any:

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..model.linear_model import labels_of, scores_of
-from ..problem.matrix import for_products
+from ..problem.matrix import for_products, require_finite, row_of_array
+from ..problem.statement import counted
 from .cluster import gathered
-from .parts import as_rows, is_distributed, require_finite, rows_of
+from .parts import as_rows, is_distributed, rows_of
 
 Rows = Callable[[Any], NDArray[Any]]  # a function of a block of rows
 
@@ -28,11 +29,12 @@ class Scores:
         """Score the rows of a block."""
         rows = as_rows(X)
         if rows.shape[1] != self.coef.shape[1]:
-            raise ValueError(f"X has {rows.shape[1]} features, but the classifier was fitted with {self.coef.shape[1]}")
+            found, fitted = counted(rows.shape[1], "feature"), self.coef.shape[1]
+            raise ValueError(f"X has {found}, but the classifier was fitted with {fitted}")
         rows = for_products(rows.tocsr()) if hasattr(rows, "tocsr") else rows
         scores = scores_of(rows, self.coef, self.intercept)
         if not np.isfinite(scores).all():
-            require_finite(rows)
+            require_finite(rows, row_of_array)
         return scores
 
 
@@ -58,7 +60,7 @@ class RightOnes:
         """Add up the rows of a block."""
         found, labels = self.predict(X), np.asarray(y).ravel()
         if len(found) != len(labels):
-            raise ValueError(f"there are {len(found)} rows and {len(labels)} labels")
+            raise ValueError(f"there are {counted(len(found), 'row')} and {counted(len(labels), 'label')}")
         weights = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, np.float64).ravel()
         return np.array([weights[found == labels].sum(), weights.sum()])
 

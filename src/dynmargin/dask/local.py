@@ -1,5 +1,6 @@
 """A cluster of processes of this machine, for as long as a command runs."""
 
+import logging
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,8 +19,16 @@ class IgnoreCtrlC(WorkerPlugin):
 
 @contextmanager
 def local_cluster(n_workers: int) -> Iterator[Client]:
-    """Start that many workers, processes of one thread each, and connect to them."""
-    options = {"threads_per_worker": 1, "dashboard_address": ":0", "memory_limit": 0}
+    """Start that many workers, processes of one thread each, and connect to them.
+
+    What a task raises is raised here again, so workers do not log it: a user would see a traceback before the sentence.
+    """
+    options = {
+        "threads_per_worker": 1,
+        "dashboard_address": ":0",
+        "memory_limit": 0,
+        "silence_logs": logging.CRITICAL,
+    }
     with LocalCluster(n_workers=n_workers, **options) as cluster, Client(cluster) as client:
         client.register_plugin(IgnoreCtrlC())
         yield client

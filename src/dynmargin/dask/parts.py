@@ -6,16 +6,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..problem.matrix import as_floats, require_sound
+from ..problem.matrix import require_lengths, require_sound, row_of_array, row_of_file
+from ..problem.statement import counted
 from ..shards.shard import Shard
 
 
 class Part(NamedTuple):
-    """One partition: rows, labels and weights, all still to be computed."""
+    """One partition: rows, labels and weights, all still to be computed; and a name for messages."""
 
     X: Any
     y: Any
     sample_weight: Any = None
+    file: str | None = None  # that it is read from
 
 
 def is_distributed(X: Any) -> bool:
@@ -64,7 +66,7 @@ def column_of(values: Any, n_parts: int, lengths: Any, name: str) -> list[Any]:
             raise ValueError(f"{name} must have one dimension, got {values.ndim}")
         known = lengths is not None and not np.isnan(np.array([*lengths, *values.chunks[0]], dtype=float)).any()
         if known and sum(lengths) != values.shape[0]:
-            raise ValueError(f"X has {sum(lengths)} rows, but {name} has {values.shape[0]}")
+            raise ValueError(f"X has {counted(sum(lengths), 'row')}, but {name} has {values.shape[0]}")
         if known and values.chunks[0] != lengths:
             values = values.rechunk((lengths,))
         parts = list(values.to_delayed().ravel())
@@ -73,7 +75,7 @@ def column_of(values: Any, n_parts: int, lengths: Any, name: str) -> list[Any]:
     elif lengths is not None and not np.isnan(np.array(lengths, dtype=float)).any():
         array = np.asarray(values)
         if array.shape != (sum(lengths),):
-            raise ValueError(f"X has {sum(lengths)} rows, but {name} has the shape {array.shape}")
+            raise ValueError(f"X has {counted(sum(lengths), 'row')}, but {name} has the shape {array.shape}")
         parts = np.split(array, np.cumsum(lengths)[:-1])
     else:
         raise TypeError(
@@ -81,7 +83,9 @@ def column_of(values: Any, n_parts: int, lengths: Any, name: str) -> list[Any]:
             "array or series with the same partitions as X"
         )
     if len(parts) != n_parts:
-        raise ValueError(f"X has {n_parts} partitions, but {name} has {len(parts)}; cut both at the same rows")
+        raise ValueError(
+            f"X has {counted(n_parts, 'partition')}, but {name} has {len(parts)}; cut both at the same rows"
+        )
     return parts
 
 
@@ -102,36 +106,28 @@ def _require_parts(parts: Iterable[Any], name: str) -> list[Any]:
     return found
 
 
-def as_shard(number: int, X: Any, y: Any, sample_weight: Any) -> Shard:
+def as_shard(number: int, X: Any, y: Any, sample_weight: Any, file: str | None = None) -> Shard:
     """Pack a partition, on the worker that has it."""
+    name = row_of_array if file is None else row_of_file
     try:
         labels = np.asarray(y).ravel()
         rows = as_rows(X)
         if rows.shape[0] != len(labels):
-            raise ValueError(f"there are {rows.shape[0]} rows and {len(labels)} labels")
+            raise ValueError(f"there are {counted(rows.shape[0], 'row')} and {counted(len(labels), 'label')}")
         if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-            raise ValueError("y contains NaN or infinity")
+            raise ValueError(f"the label of {name(int(np.flatnonzero(~np.isfinite(labels))[0]))} is NaN or infinity")
         if labels.dtype.kind == "O" and any(one is None or one != one for one in labels.tolist()):
-            raise ValueError("y contains a label that is missing")
+            missing = next(k for k, one in enumerate(labels.tolist()) if one is None or one != one)
+            raise ValueError(f"the label of {name(missing)} is missing")
         weights = _as_weights(sample_weight, len(labels))
         try:
             return Shard(rows, labels, weights)
         except ValueError:  # it has met a row of infinite length
-            require_finite(rows)
+            require_lengths(rows, name)
             raise
     except (ValueError, TypeError) as error:
-        raise ValueError(f"partition {number}: {error}") from error
-
-
-def require_finite(rows: Any) -> None:
-    """Refuse NaN and infinities, naming the first row of a partition that has one."""
-    rows = rows.tocsr() if hasattr(rows, "tocsr") else as_floats(rows)
-    values = rows.data if hasattr(rows, "indptr") else rows.ravel()
-    wrong = np.flatnonzero(~np.isfinite(values))
-    if len(wrong):
-        starts = rows.indptr if hasattr(rows, "indptr") else np.arange(len(rows) + 1) * rows.shape[1]
-        row = int(np.searchsorted(starts, wrong[0], side="right"))
-        raise ValueError(f"row {row} has the value {values[wrong[0]]}; all values must be finite")
+        where = f"partition {number} (counting from 0)" if file is None else file
+        raise ValueError(f"{where}: {error}") from error
 
 
 def as_rows(X: Any) -> Any:
@@ -153,7 +149,7 @@ def _as_weights(sample_weight: Any, n_rows: int) -> NDArray[np.float64] | None:
         return None
     weights = np.asarray(sample_weight, dtype=np.float64).ravel()
     if len(weights) != n_rows:
-        raise ValueError(f"there are {n_rows} rows and {len(weights)} weights")
+        raise ValueError(f"there are {counted(n_rows, 'row')} and {counted(len(weights), 'weight')}")
     if not (np.isfinite(weights).all() and (weights >= 0).all()):
         raise ValueError("sample_weight must be finite and not negative")
     return weights

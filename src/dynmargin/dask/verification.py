@@ -6,7 +6,8 @@ from typing import Any
 
 import distributed
 
-from ..certificate.certificate import Certificate, Verification
+from ..certificate.certificate import Certificate
+from ..certificate.verification import Verification
 from ..shards.verification import verify_shards
 from .cluster import Cluster, client_of
 from .parts import is_distributed, partitions

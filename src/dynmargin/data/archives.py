@@ -264,7 +264,7 @@ def _unpacked(
                 pass
             packed.put_back(rest)
     except ImportError:
-        raise DataError(f"{compression.name} needs another package: pip install dynmargin[zstd]", name) from None
+        raise DataError(f"{compression.name} needs another package: pip install zstandard", name) from None
     except (DataError, MemoryError):
         raise
     except Exception as error:  # each library has its own

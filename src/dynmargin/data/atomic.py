@@ -28,24 +28,33 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     require_writable(path)
     target = _target(path)
     if target.exists() and not target.is_file():  # a pipe or a device cannot be replaced
-        with target.open("wb") as file:
+        with _named(path), target.open("wb") as file:
             yield file
         return
     temporary = _other_name(target)
     try:
-        with temporary.open("xb") as file:
+        with _named(path), temporary.open("xb") as file:
             with suppress(OSError):  # there is none yet, or the file system has no modes
                 shutil.copymode(target, temporary)  # before there is anything to read in it
             yield file
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, target)
-    except BaseException as error:
+    except BaseException:
         temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.errno is not None and error.filename is None:
-            raise OSError(error.errno, error.strerror, os.fspath(path)) from error  # a full disk names no file
         raise
     _flush_folder(target.parent)
+
+
+@contextmanager
+def _named(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Name what could not be written: a full disk names no file."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None or error.filename is not None:
+            raise
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from error
 
 
 @contextmanager
@@ -55,10 +64,11 @@ def atomic_folder(path: str | os.PathLike[str]) -> Iterator[Path]:
     target = _target(path)
     temporary = _other_name(target)
     try:
-        temporary.mkdir()
-        yield temporary
-        for file in temporary.iterdir():
-            _flush(file)
+        with _named(path):
+            temporary.mkdir()
+            yield temporary
+            for file in temporary.iterdir():
+                _flush(file)
         _flush_folder(temporary)
         os.rename(temporary, target)
     except BaseException:

@@ -11,6 +11,7 @@ was written is refused: the header has its size and how it begins, and that has 
 import json
 import math
 import os
+import shlex
 import stat
 import zlib
 from collections.abc import Iterator
@@ -25,8 +26,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ..problem.matrix import as_matrix
+from ..problem.matrix import as_matrix, require_lengths, row_of_file
 from ..problem.problems import label_text
+from ..problem.statement import counted
 from .atomic import atomic_folder
 from .dataset import Csr, DataError, Dataset, as_names
 from .limits import require_memory, taking_memory
@@ -42,6 +44,7 @@ UNPACKED_AT_A_TIME = 1 << 16  # values
 MOST_LABELS = 1 << 16  # different ones
 MOST_COLUMNS = 2**31 - 1
 LARGEST_BLOCK = 1 << 40  # bytes that a header may claim
+WHAT_TO_DO = "copy the folder again, or write it again with dynmargin data convert"
 
 
 @dataclass(frozen=True)
@@ -144,13 +147,13 @@ class Folder:
         cells = 8 * n_rows * n_columns if self.dense else 12 * self.nonzeros + 4 * n_rows
         return cells + self.nbytes + 100 * n_rows
 
-    def read(self, i: int) -> tuple[_core.PackedRows, NDArray[Any] | None]:
-        """Read a block: its rows, packed, and their labels."""
+    def read(self, i: int, *, trust_digests: bool = True) -> tuple[_core.PackedRows, NDArray[Any] | None]:
+        """Read a block: its rows, packed, and their labels. Digests that are not trusted are computed anew."""
         block, name = self.blocks[i], block_name(i)
         try:
             with _open(self.path, name) as file:
                 if (size := os.fstat(file.fileno()).st_size) != block.nbytes:
-                    raise ValueError(f"it has {size} bytes, not {block.nbytes}")
+                    raise ValueError(f"it has {counted(size, 'byte')}, not {block.nbytes}")
                 require_memory(f"the block {name}", size)  # it may have holes: its size says nothing about the disk
                 with taking_memory(f"the block {name}", size):
                     content = np.empty(size, dtype=np.uint8)
@@ -159,12 +162,15 @@ class Folder:
             rows, numbers = content[: block.stored], content[block.stored :]
             if rows[:HEAD_BYTES].tobytes().hex() != block.head:
                 raise ValueError("it does not begin as it was written")
-            packed = _core.load_rows(rows, self.n_columns)
+            packed = _core.load_rows(rows, self.n_columns, trust_digests)
             if packed.n_rows != block.rows:
-                raise ValueError(f"it has {packed.n_rows} rows, not {block.rows}")
+                raise ValueError(f"it has {counted(packed.n_rows, 'row')}, not {block.rows}")
             return packed, self._labels(block, numbers)
+        except FileNotFoundError as error:
+            raise DataError(f"its file {name} is missing; {WHAT_TO_DO}", self.path) from error
         except (OSError, ValueError) as error:
-            raise DataError(f"{name} is missing or has changed since it was written: {error}", self.path) from error
+            reason = getattr(error, "strerror", None) or error
+            raise DataError(f"its file {name} is not as it was written: {reason}; {WHAT_TO_DO}", self.path) from error
 
     def _labels(self, block: Block, numbers: NDArray[np.uint8]) -> NDArray[Any] | None:
         if self.labels is None:
@@ -211,7 +217,7 @@ class Folder:
             if labels is not None:
                 labels[begin : begin + rows.n_rows] = y
         if place != nonzeros:
-            raise DataError(f"its blocks hold {place} values, not the {nonzeros} of {HEADER}", self.path)
+            raise DataError(f"its blocks hold {counted(place, 'value')}, not the {nonzeros} of {HEADER}", self.path)
         return self._dataset(Csr(values, columns, starts, self.shape), labels)
 
     def _no_labels(self) -> NDArray[Any] | None:
@@ -248,7 +254,8 @@ def read(folder: str) -> Dataset:
 def open_folder(folder: str) -> Folder:
     """Read the header, and refuse what cannot be."""
     if not os.path.isdir(folder):
-        there = f"this is a file, not a folder; write one by dynmargin data convert {folder} {folder}.dm/"
+        words = shlex.join(["dynmargin", "data", "convert", folder, f"{folder}.dm/"])
+        there = f"this is a file, not a folder; write one with {words}"
         raise DataError(there if os.path.exists(folder) else "there is no such folder", folder)
     try:
         with _open(folder, HEADER) as file:
@@ -259,7 +266,12 @@ def open_folder(folder: str) -> Folder:
         if header["format"] != FORMAT or type(version) is not int:
             raise KeyError
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise DataError(f"not a folder of dynmargin data: {HEADER} is missing or not ours", folder) from error
+        files = os.path.join(folder, "*")
+        raise DataError(
+            f"dynmargin data convert did not write this folder ({HEADER} is missing or damaged); for the files in it, "
+            f"use a pattern such as '{files}'",
+            folder,
+        ) from error
     if version != VERSION:
         hint = "convert the data again" if version < VERSION else f"this program reads versions up to {VERSION}"
         raise DataError(f"its format is version {version}; {hint}", folder)
@@ -278,9 +290,9 @@ def open_folder(folder: str) -> Folder:
         "label_rows": labels is None or _counts_of(header.get("label_rows"), labels, blocks or []),
     }.items():
         if not fits:
-            raise DataError(f"{name!r} in {HEADER} is {str(header.get(name))[:40]}, which cannot be", folder)
+            raise DataError(f"{name!r} in {HEADER} is {str(header.get(name))[:40]}, which is not valid", folder)
     if names is not None and len(names) != columns:
-        raise DataError(f"{HEADER} has {len(names)} names for {columns} columns", folder)
+        raise DataError(f"{HEADER} has {counted(len(names), 'name')}, and the number of columns is {columns}", folder)
     assert blocks is not None
     return Folder(
         folder,
@@ -363,7 +375,10 @@ class FolderWriter:
         try:
             packed = _core.pack(matrix)
         except ValueError as error:
-            self._require_finite(X)
+            try:
+                require_lengths(X, self._row_name)
+            except ValueError as named:
+                raise DataError(str(named), self.path) from error
             raise DataError(str(error), self.path) from error
         if packed.summed:  # their sums are rounded, and the digest is that of the parts
             raise DataError("a row stores a column twice; add the values up first", self.path)
@@ -378,24 +393,20 @@ class FolderWriter:
         self.blocks.append(Block(packed.n_rows, packed.n_nonzeros, len(stored), head, width, checksum))
         self.n_rows += packed.n_rows
 
-    def _require_finite(self, X: Csr | NDArray[Any]) -> None:
-        """Refuse NaN and infinities, naming the first row of all that has one."""
-        try:
-            Dataset(X, None).require_finite()
-        except ValueError as error:
-            row, _, what = str(error).removeprefix("row ").partition(" ")
-            raise DataError(f"row {self.n_rows + int(row)} {what}", self.path) from error
+    def _row_name(self, row: int) -> str:
+        """Name a row of the block that is being written, as it is counted among all rows."""
+        return row_of_file(self.n_rows + row)
 
     def _numbers(self, y: NDArray[Any]) -> NDArray[Any]:
         """Return the numbers of labels; new ones get the next."""
         if y.dtype.kind == "f" and not np.isfinite(y).all():
             row = int(np.flatnonzero(~np.isfinite(y))[0])
-            raise DataError(f"the label of row {self.n_rows + row + 1} is {y[row]}, which is not a label", self.path)
+            raise DataError(f"the label of {self._row_name(row)} is {y[row]}, which is not a label", self.path)
         found, inverse, counts = np.unique(y, return_inverse=True, return_counts=True)
         places = np.array([self.label_places.setdefault(one, len(self.label_places)) for one in found.tolist()])
         if len(self.label_places) > MOST_LABELS:
             raise DataError(
-                f"the rows have more than {MOST_LABELS} different labels, so these are no classes", self.path
+                f"the rows have more than {MOST_LABELS} different labels, so they cannot be classes", self.path
             )
         self.label_rows += [0] * (len(self.label_places) - len(self.label_rows))
         for place, count in zip(places.tolist(), counts.tolist(), strict=True):

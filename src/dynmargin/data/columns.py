@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from ..problem.statement import among_others
+from ..problem.statement import among_others, counted
 from .dataset import DataError
 
 LABEL = "label"  # what the label's column is called in tables that we write
@@ -68,7 +68,7 @@ def choose(names: Sequence[str], named: bool, asked: Asked, file: str) -> Column
         raise DataError(f"{label} is the label; --drop cannot leave it out", file)
     features = [j for j in range(len(names)) if j != target and j not in dropped]
     if not features:
-        raise DataError("there is no column besides the label", file)
+        raise DataError("no column is left besides the label", file)
     return Columns(target, features, tuple(names[j] if named else str(j + 1) for j in dropped))
 
 
@@ -119,7 +119,7 @@ def _find(names: Sequence[str], named: bool, column: str, file: str) -> int:
     if column in names:
         return names.index(column)
     if not _is_number(column):
-        known = listed(names) if named else f"{len(names)} columns without names, numbered from 1"
+        known = listed(names) if named else f"{counted(len(names), 'column')} without names, numbered from 1"
         raise DataError(f"no column is called {column!r}; there are {known}", file)
     number = int(column)
     if not 1 <= abs(number) <= len(names):

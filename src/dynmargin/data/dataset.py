@@ -6,11 +6,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..problem.matrix import as_floats
+from ..problem.matrix import as_floats, require_finite, require_lengths, row_of_file
 from ..problem.problems import distinct, require_two_classes
 
 MOST_CHARACTERS = 500  # of a reason
 ENTRIES_PER_BLOCK = 1 << 20  # of a sparse matrix, multiplied at a time
+NO_LABELS = "the data have no labels: in a table --label names their column, in an .npz file they are the array y"
 LONGEST_NAME = 1000  # of a column: an array of text takes as much for every name as for the longest
 
 
@@ -48,7 +49,7 @@ class DataError(ValueError):
 def as_names(names: list[str], path: str) -> NDArray[np.str_]:
     """Return the names of columns as an array."""
     if (longest := max(map(len, names), default=0)) > LONGEST_NAME:
-        raise DataError(f"a column has a name of {longest} characters; {LONGEST_NAME} are possible", path)
+        raise DataError(f"a column has a name of {longest} characters; at most {LONGEST_NAME} are allowed", path)
     try:
         "".join(names).encode()
     except UnicodeEncodeError:
@@ -150,6 +151,8 @@ class Dataset:
         The columns of a table that were to be left out: their names, or their numbers where it has no names.
     ignored : tuple of str
         The columns of a table that the model which the rows are for does not know.
+    files : tuple of (str, int)
+        The files that the rows come from, and how many each has, for messages.
     """
 
     X: Csr | NDArray[Any]
@@ -160,30 +163,42 @@ class Dataset:
     label_name: str | None = None
     dropped: tuple[str, ...] = ()
     ignored: tuple[str, ...] = ()
+    files: tuple[tuple[str, int], ...] = ()
 
     def labelled(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the classes, in order, and the label of each row; labels that cannot be trained on are refused."""
         y = self.y
         if y is None:
-            raise ValueError("the data have no labels; name their column by --label")
+            raise ValueError(NO_LABELS)
         if len(y) == 0:
             raise ValueError("there are no rows to train on")
-        if y.dtype.kind == "f" and not np.isfinite(y).all():
-            row = int(np.flatnonzero(~np.isfinite(y))[0])
-            column = "" if self.label_name is None else f" in column {self.label_name!r}"
-            raise ValueError(f"the label of row {row + 1}{column} is {y[row]}, which is not a label")
+        self.require_labels()
         classes = distinct(y)
         require_two_classes(classes)
         return classes, y
 
+    def require_labels(self) -> None:
+        """Refuse labels that are not finite, naming the first row that has one."""
+        if self.y is not None and self.y.dtype.kind == "f" and len(wrong := np.flatnonzero(~np.isfinite(self.y))):
+            column = "" if self.label_name is None else f" in column {self.label_name!r}"
+            row = int(wrong[0])
+            raise ValueError(f"the label of {self.row_name(row)}{column} is {self.y[row]}, which is not a label")
+
     def require_finite(self) -> None:
         """Refuse NaN and infinities, naming the first row that has one."""
-        values = self.X.data if isinstance(self.X, Csr) else self.X.ravel()
-        wrong = np.flatnonzero(~np.isfinite(values))
-        if len(wrong):
-            starts = self.X.indptr if isinstance(self.X, Csr) else np.arange(len(self.X) + 1) * self.X.shape[1]
-            row = int(np.searchsorted(starts, wrong[0], side="right"))
-            raise ValueError(f"row {row} has the value {values[wrong[0]]}; all values must be finite")
+        require_finite(self.X, self.row_name)
+
+    def require_lengths(self) -> None:
+        """Refuse rows that cannot be packed, naming the first one."""
+        require_lengths(self.X, self.row_name)
+
+    def row_name(self, row: int) -> str:
+        """Name a row as it is counted in its file."""
+        for file, length in self.files:
+            if row < length:
+                return f"row {row + 1} of {file} (counting from 1)"
+            row -= length
+        return row_of_file(row)
 
     def columns_beyond(self, names: NDArray[np.str_] | None) -> list[str]:
         """Return the names of the columns that are not among `names`, where both have names."""

@@ -22,6 +22,7 @@ from .columns import Asked
 from .dataset import Csr, DataError, Dataset
 
 TABLES = ("csv", "tsv", "parquet")
+DELIMITERS = {"csv": ",", "tsv": "\t"}
 _SUFFIXES: dict[str, Format] = {".csv": "csv", ".tsv": "tsv", ".parquet": "parquet", ".npz": "npz"}
 
 
@@ -52,13 +53,10 @@ def read_dataset(
     """
     format = format or format_of(path)
     asked = Asked(label, drop, required, features, names)
-    if drop and format not in TABLES:
-        raise DataError(f"--drop is for tables (.csv, .tsv, .parquet); this is {format}", name_of(path))
+    check_beginning(path, format, asked)
     if format == "folder":
         return _checked(binary.read(path), path)
-    delimiter = "\t" if format == "tsv" else ","
-    if format in ("csv", "tsv") and (first := head(path, tables.HEAD_BYTES)):
-        tables.check_header(first, name_of(path), asked, delimiter)
+    delimiter = DELIMITERS.get(format, ",")
     content, name = contents(path), name_of(path)
     match format:
         case "libsvm":
@@ -68,6 +66,23 @@ def read_dataset(
     if format == "parquet":
         return tables.parse_parquet(content, name, asked)
     return tables.parse_csv(content, name, asked, delimiter)
+
+
+def stored_rows(path: str, format: Format) -> int | None:
+    """Return how many rows a file says that it has; None if it has to be read for that."""
+    if format == "folder":
+        return binary.open_folder(path).shape[0]
+    if format == "parquet" and without_compression(path) == path:
+        return tables.rows_in_parquet(path)
+    return None
+
+
+def check_beginning(path: str, format: Format, asked: Asked) -> None:
+    """Refuse what the first line of a file shows to be wrong, before everything is read."""
+    if asked.drop and format not in TABLES:
+        raise DataError(f"--drop is for tables (.csv, .tsv, .parquet); this is {format}", name_of(path))
+    if format in DELIMITERS and (first := head(path, tables.HEAD_BYTES)):
+        tables.check_header(first, name_of(path), asked, DELIMITERS[format])
 
 
 def _checked(dataset: Dataset, name: str) -> Dataset:
@@ -111,13 +126,12 @@ def convert_to_folder(
         except libsvm.OtherBase:
             if path == STDIN:
                 raise DataError(
-                    "indices begin with 0, but the first rows did not tell: convert a file, not standard input", name
+                    "indices begin with 0, which the first rows did not show; convert a file, not standard input", name
                 ) from None
             return _write_parts(libsvm.parse_pieces(pieces(path, name), name, True), out)
     asked = Asked(label, drop)
-    if format in ("csv", "tsv"):
-        delimiter = "\t" if format == "tsv" else ","
-        return _write_parts(tables.parse_csv_pieces(pieces(path, name), name, asked, delimiter), out)
+    if format in DELIMITERS:
+        return _write_parts(tables.parse_csv_pieces(pieces(path, name), name, asked, DELIMITERS[format]), out)
     if format == "parquet" and path != STDIN and without_compression(path) == path:
         return _write_parts(tables.parse_parquet_pieces(path, asked), out)
     dataset = read_dataset(path, format, label=label, drop=drop)

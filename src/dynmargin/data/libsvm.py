@@ -1,5 +1,6 @@
 """LIBSVM / SVMlight text."""
 
+import codecs
 import os
 import warnings
 from collections.abc import Iterator
@@ -18,14 +19,23 @@ from .limits import max_unpacked, require_end
 CHUNK_BYTES = 1 << 20  # what a thread parses at a time
 PIECE_BYTES = 16 << 20  # what is parsed at a time where a text is not held in memory as a whole
 ROWS_PER_WRITE = 10_000
+OTHER_FILES = {  # how they begin, and what to do with them
+    codecs.BOM_UTF16_LE: "it is UTF-16 text; write it as UTF-8, as iconv does",
+    codecs.BOM_UTF16_BE: "it is UTF-16 text; write it as UTF-8, as iconv does",
+    b"\x93NUMPY": "an .npy file holds a single array; write X and y into one .npz file, as numpy.savez does",
+    b"PK\x03\x04": "it is a zip archive; if it is an .npz file, use --format npz",
+    b"PAR1": "it is a Parquet file; use --format parquet",
+}
+LONGEST_GLANCE = 10_000  # bytes of a first line
 
 
 def parse(text: NDArray[np.uint8], name: str, zero_based: bool | Literal["auto"] = "auto") -> Dataset:
     """Parse LIBSVM text; `name` is for messages."""
+    text = _without_mark(text, name)
     parsed: Any = _core.parse_libsvm(text, zero_based is False, cores(), CHUNK_BYTES)
     if parsed.error:
         line, column, message = parsed.error
-        raise DataError(message, name, line, column)
+        raise DataError(f"{message}{_about_tables(text, line)}", name, line, column)
     indices, has_values = parsed.columns, len(parsed.values) > 0
     first = 1 if zero_based is False or (zero_based == "auto" and has_values and parsed.smallest > 0) else 0
     if first == 1:
@@ -34,6 +44,22 @@ def parse(text: NDArray[np.uint8], name: str, zero_based: bool | Literal["auto"]
     notices = (f"{name}: query ids (qid) are ignored",) if parsed.query_ids else ()
     X = Csr(parsed.values, indices, parsed.starts, (len(parsed.labels), n_columns))
     return Dataset(X, parsed.labels, first_index=first, notices=notices)
+
+
+def _without_mark(text: NDArray[np.uint8], name: str) -> NDArray[np.uint8]:
+    """Skip the mark that editors on Windows put before UTF-8; refuse what begins as other files do."""
+    begin = text[:6].tobytes()
+    for mark, instead in OTHER_FILES.items():
+        if begin.startswith(mark):
+            raise DataError(instead, name)
+    return text[len(codecs.BOM_UTF8) :] if begin.startswith(codecs.BOM_UTF8) else text
+
+
+def _about_tables(text: NDArray[np.uint8], line: int) -> str:
+    """Say how a table is read, where the first line of a text looks like one."""
+    first = text[:LONGEST_GLANCE].tobytes().split(b"\n", 1)[0]
+    found = next((format for format, mark in (("csv", b","), ("tsv", b"\t")) if mark in first), None)
+    return f"; if it is a table, use --format {found}" if line == 1 and found and b":" not in first else ""
 
 
 class OtherBase(Exception):

@@ -23,7 +23,7 @@ def require_unpacked(unpacked: int, packed: int, name: str) -> None:
     if unpacked > (limit := max_unpacked()):
         raise _too_much(f"it unpacks to more than {_core.in_units(limit)}", name)
     if MAX_UNPACKED not in os.environ and unpacked > LARGEST_RATIO * packed:
-        raise _too_much(f"it unpacks to more than {LARGEST_RATIO} times its size, as data hardly do", name)
+        raise _too_much(f"it unpacks to more than {LARGEST_RATIO} times its size, which data hardly ever do", name)
 
 
 def require_plausible(unpacked: int, packed: int, name: str) -> None:
@@ -31,7 +31,7 @@ def require_plausible(unpacked: int, packed: int, name: str) -> None:
     if MAX_UNPACKED in os.environ:
         require_unpacked(unpacked, packed, name)
     elif unpacked > max(SMALL, LARGEST_RATIO * packed):
-        raise _too_much(f"it unpacks to more than {LARGEST_RATIO} times its size, as data hardly do", name)
+        raise _too_much(f"it unpacks to more than {LARGEST_RATIO} times its size, which data hardly ever do", name)
 
 
 def require_end(n_bytes: int, limit: float, name: str) -> None:
@@ -41,7 +41,7 @@ def require_end(n_bytes: int, limit: float, name: str) -> None:
 
 
 def _too_much(what: str, name: str) -> DataError:
-    return DataError(f"{what}; if it is to be trusted, set {MAX_UNPACKED} to the bytes that it may take", name)
+    return DataError(f"{what}; if you trust it, set {MAX_UNPACKED} to the number of bytes that it may take", name)
 
 
 def max_unpacked() -> float:
@@ -54,7 +54,7 @@ def max_unpacked() -> float:
     except ValueError:
         limit = -1
     if limit < 0:
-        raise ValueError(f"{MAX_UNPACKED} must be a number of bytes, it is {text!r}")
+        raise ValueError(f"{MAX_UNPACKED} must be a number of bytes, got {text!r}")
     return limit
 
 
@@ -71,7 +71,7 @@ def bytes_of(limit: int | float | str) -> int:
     except (ValueError, KeyError):
         size = float("nan")
     if not 1 <= size < 2**63:
-        raise ValueError(f"{limit!r} is no amount of memory; write it as 2GB or 500MB")
+        raise ValueError(f"{limit!r} is not an amount of memory; write it as 2GB or 500MB")
     return int(size)
 
 
@@ -96,4 +96,5 @@ def taking_memory(purpose: str, n_bytes: float) -> Iterator[None]:
     try:
         yield
     except MemoryError as error:
-        raise MemoryError(_core.shortage(purpose, n_bytes)) from error
+        # Without the frames of the failure, which hold on to memory.
+        raise MemoryError(_core.shortage(purpose, n_bytes)) from error.with_traceback(None)

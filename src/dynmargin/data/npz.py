@@ -135,7 +135,7 @@ def parse(content: NDArray[np.uint8], name: str) -> Dataset:
 def require_table(X: NDArray[Any], name: str) -> NDArray[Any]:
     """Refuse what is not a table of numbers."""
     if X.ndim != 2 or X.dtype.kind not in "fiub":
-        raise DataError(f"X must be a two-dimensional array of numbers, it is {X.ndim}-dimensional {X.dtype}", name)
+        raise DataError(f"X must be a two-dimensional array of numbers, got {X.ndim}-dimensional {X.dtype}", name)
     return X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
 
 

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .archives import STDIN
+from ..problem.statement import counted
+from .archives import STDIN, name_of
+from .columns import listed
 from .dataset import Csr, DataError, Dataset
 
 
@@ -19,7 +21,7 @@ def files_of(path: str) -> list[str]:
         return [path]
     found = sorted(glob.glob(path))
     if not found:
-        raise DataError("no file has a name like this", path)
+        raise DataError("no file matches this pattern", path)
     return found
 
 
@@ -29,14 +31,16 @@ def read_several(paths: Sequence[str], read: Callable[..., Dataset], **options: 
     Text may begin its indices with 0 or 1, which a single file need not show: if any file has an index 0, all do.
     """
     parts = [read(path, **options) for path in paths]
+    files = tuple((name_of(path), part.X.shape[0]) for path, part in zip(paths, parts, strict=True))
     if len(parts) == 1:
-        return parts[0]
+        return replace(parts[0], files=files)
     begin_at = {part.first_index for part in parts if has_indices(part)}
     if len(begin_at) > 1:
         parts, begin_at = [read(path, **{**options, "zero_based": True}) for path in paths], {0}
     first = replace(parts[0], first_index=begin_at.pop() if begin_at else parts[0].first_index)
     for path, part in zip(paths[1:], parts[1:], strict=True):
         _require_alike(first, part, path, paths[0])
+    parts = [part.aligned(first.feature_names) for part in parts]  # columns may stand in another order
     width = max(part.X.shape[1] for part in parts)
     matrices = [part.X for part in parts]
     rows = [X.with_columns(width) for X in matrices if isinstance(X, Csr)]
@@ -46,6 +50,7 @@ def read_several(paths: Sequence[str], read: Callable[..., Dataset], **options: 
         X=_stacked(rows, width) if rows else np.concatenate(tables),
         y=None if first.y is None else np.concatenate([part.y for part in parts if part.y is not None]),
         notices=tuple(dict.fromkeys(message for part in parts for message in part.notices)),
+        files=files,
     )
 
 
@@ -56,18 +61,23 @@ def has_indices(part: Dataset) -> bool:
 
 def _require_alike(first: Dataset, part: Dataset, path: str, first_path: str) -> None:
     """Refuse a file whose rows cannot follow those of the first."""
-    if _names(first) != _names(part):
-        raise DataError(f"its columns are not those of {first_path}", path)
     if isinstance(first.X, Csr) != isinstance(part.X, Csr):
         raise DataError(f"its rows are {_kind(part.X)}, and those of {first_path} are {_kind(first.X)}", path)
+    if _names(first) != _names(part):
+        names = f"{_columns(part)}, not {_columns(first)}"
+        raise DataError(f"its columns are not those of {first_path}: {names}", path)
     if not isinstance(first.X, Csr) and first.X.shape[1] != part.X.shape[1]:
-        raise DataError(f"it has {part.X.shape[1]} columns, and {first_path} has {first.X.shape[1]}", path)
+        raise DataError(f"it has {counted(part.X.shape[1], 'column')}, and {first_path} has {first.X.shape[1]}", path)
     if _labels(first.y) != _labels(part.y):
         raise DataError(f"its labels are {_labels(part.y)}, and those of {first_path} are {_labels(first.y)}", path)
 
 
-def _names(part: Dataset) -> list[str] | None:
-    return None if part.feature_names is None else list(part.feature_names)
+def _names(part: Dataset) -> set[str] | None:
+    return None if part.feature_names is None else set(part.feature_names.tolist())
+
+
+def _columns(part: Dataset) -> str:
+    return "without names" if part.feature_names is None else listed(part.feature_names.tolist())
 
 
 def _kind(X: Csr | NDArray[Any]) -> str:

@@ -1,8 +1,10 @@
-"""CSV and Parquet, read by pyarrow (``pip install dynmargin[tables]``)."""
+"""CSV and Parquet, read by pyarrow, which the extra ``tables`` brings."""
 
 import csv
 import io
 import shlex
+import time
+import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -12,18 +14,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ..problem.statement import among_others
+from ..problem.matrix import row_of_file
+from ..problem.statement import among_others, counted
+from ..problem.wording import any_of
 from .columns import LABEL, Asked, choose, listed
 from .dataset import Csr, DataError, Dataset, as_names
-from .limits import max_unpacked, require_unpacked, taking_memory
+from .limits import SMALL, max_unpacked, require_unpacked, taking_memory
 
 NUMBERS = ("int", "uint", "float", "double", "halffloat", "half_float", "bool")  # how such types are called
+TEXT, TIMES = "text", "dates or times"
+KINDS = {**dict.fromkeys(("timestamp", "date", "time", "duration"), TIMES), "null": "no values", "decimal": "decimals"}
+INSTEAD = {  # of leaving a column out
+    TEXT: "write a column of 0 and 1 for every category",
+    TIMES: "write a number for every time, such as the days since the first",
+    "decimals": "write them as floating-point numbers",
+}
 WORDS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas"}  # delimiters
 FORMAT_OF = {"\t": "tsv", ",": "csv"}
 MOST_DROPPED = 10  # named in a message
+MOST_LOOKED_AT = 100_000  # rows, for a value that is not like the others
 HEAD_BYTES = 1 << 20  # in which the first line ends
 MOST_CELLS = 2**31  # a larger sparse matrix does not belong in a table
 PIECE_BYTES = 16 << 20  # what is read at a time where a table is not held in memory as a whole
+MOST_PATIENCE = 1.0  # seconds for pyarrow's threads to let go of what they have read
 CELL_BYTES = 16  # of a number: in pyarrow's table, and in ours
 COLUMN_BYTES = 10_000  # that pyarrow takes for a column of CSV, whatever it holds (3 GB for 300,000 columns)
 
@@ -33,35 +46,73 @@ def parse_csv(content: NDArray[np.uint8], name: str, asked: Asked, delimiter: st
     pyarrow = _pyarrow(name)
     from pyarrow import csv as pyarrow_csv
 
-    first_line = bytes(content[:HEAD_BYTES])
-    _require_table(first_line, name, asked, delimiter)
-    _require_room_for_columns(content, name, delimiter)
-    headless = all(_is_number(field) for field in _fields(first_line, delimiter))
+    lent = Lent(content[:])
     try:
+        head = bytes(content[:HEAD_BYTES])
+        _require_table(head, name, asked, delimiter)
+        _require_room_for_columns(content, name, delimiter)
+        headless = all(_is_number(field) for field in _fields(head, delimiter))
         table = pyarrow_csv.read_csv(
-            pyarrow.py_buffer(content),
+            pyarrow.py_buffer(lent.take()),
             read_options=pyarrow_csv.ReadOptions(autogenerate_column_names=headless),
             parse_options=pyarrow_csv.ParseOptions(delimiter=delimiter),
         )
     except MemoryError as error:  # pyarrow's is both
         raise MemoryError(_core.shortage("the table", CELL_BYTES * _cells(content, delimiter))) from error
     except pyarrow.ArrowException as error:
-        raise DataError(f"not readable as CSV: {error}", name) from error
+        # Only an error about columns is worth another look at the whole file.
+        uneven = _uneven_row(content, delimiter, headless) if "columns" in str(error) else None
+        reason = uneven or str(error)
+        raise DataError(f"not readable as CSV: {reason}", name) from error
+    finally:
+        lent.await_return()
     if table.num_rows == 0:
         raise DataError("there are no rows below the names of the columns", name)
     dataset = _dataset(table, name, asked, named=not headless)
-    return dataset if headless else replace(dataset, notices=_odd_names(table.column_names, name))
+    return dataset if headless else replace(dataset, notices=_odd_names(dataset, table.column_names, name))
 
 
-def _odd_names(names: Sequence[str], name: str) -> tuple[str, ...]:
-    """Mention names that look like a row: numbers that do not count the columns."""
+def _uneven_row(content: NDArray[np.uint8], delimiter: str, headless: bool) -> str | None:
+    """Name the first row with too few or too many fields; pyarrow counts rows only if it reads one after the other."""
+    import pyarrow
+    from pyarrow import csv as pyarrow_csv
+
+    uneven: list[Any] = []
+
+    def keep(row: Any) -> str:
+        uneven.append(row)
+        return "error"
+
+    lent = Lent(content[:])
+    try:
+        pyarrow_csv.read_csv(
+            pyarrow.py_buffer(lent.take()),
+            read_options=pyarrow_csv.ReadOptions(autogenerate_column_names=headless, use_threads=False),
+            parse_options=pyarrow_csv.ParseOptions(delimiter=delimiter, invalid_row_handler=keep),
+        )
+    except pyarrow.ArrowException:
+        pass
+    finally:
+        lent.await_return()
+    if not uneven or uneven[0].number is None:
+        return None
+    row, before = uneven[0], 1 if headless else 2  # the line of names is counted, too
+    fields = counted(row.actual_columns, "field")
+    return f"{row_of_file(row.number - before)} has {fields}, and the first line has {row.expected_columns}"
+
+
+def _odd_names(dataset: Dataset, names: Sequence[str], name: str) -> tuple[str, ...]:
+    """Mention names that look like a row, numbers that do not count the columns; and a feature without a name."""
     numbers = [float(one) for one in names if _is_number(one)]
     counting = all(later - one == 1 for one, later in pairwise(numbers))
-    if len(numbers) < len(names) / 2 or (counting and len(numbers) > 1):
-        return ()
-    return (
-        f"{name}: the first line is taken for names ({listed(names)}); if it is a row, put a line of names above it",
-    )
+    if len(numbers) >= len(names) / 2 and not (counting and len(numbers) > 1):
+        first = f"the first line is taken for names ({listed(names)})"
+        return (f"{name}: {first}; if it is a row, put a line of names above it",)
+    if names[0] == "" and dataset.feature_names is not None and "" in dataset.feature_names.tolist():
+        return (
+            f"{name}: column 1 has no name, like an index that pandas writes; if it is one, leave it out with --drop 1",
+        )
+    return ()
 
 
 def _require_table(head: bytes, name: str, asked: Asked, delimiter: str) -> None:
@@ -125,24 +176,56 @@ def parse_csv_pieces(text: Iterator[bytes], name: str, asked: Asked, delimiter: 
         "read_options": pyarrow_csv.ReadOptions(autogenerate_column_names=headless, block_size=PIECE_BYTES),
         "parse_options": pyarrow_csv.ParseOptions(delimiter=delimiter),
     }
+    end = len(first) if len(first) < PIECE_BYTES else first.rfind(b"\n") + 1
+    lent = [Lent(content[:end]), Lent(_Stream(bytes(first), text))]
     try:
-        whole = bytes(first) if len(first) < PIECE_BYTES else bytes(first[: first.rfind(b"\n") + 1])
-        schema = pyarrow_csv.read_csv(pyarrow.py_buffer(whole), **options).schema
+        schema = pyarrow_csv.read_csv(pyarrow.py_buffer(lent[0].take()), **options).schema
         types = {one.name: pyarrow.float64() if str(one.type).startswith(NUMBERS) else one.type for one in schema}
         if (target := choose(schema.names, not headless, asked, name).label) is not None:
             title = schema.names[target]
             types[title] = schema.field(title).type
         convert = pyarrow_csv.ConvertOptions(column_types=types)
-        with pyarrow_csv.open_csv(_Stream(bytes(first), text), convert_options=convert, **options) as reader:
+        with pyarrow_csv.open_csv(lent[1].take(), convert_options=convert, **options) as reader:
+            before = 0
             for batch in reader:
                 if batch.num_rows:
                     table = pyarrow.Table.from_batches([batch])
-                    dataset = _dataset(table, name, asked, named=not headless)
-                    yield dataset if headless else replace(dataset, notices=_odd_names(table.column_names, name))
+                    dataset = _dataset(table, name, asked, named=not headless, before=before)
+                    before += batch.num_rows
+                    notices = () if headless else _odd_names(dataset, table.column_names, name)
+                    yield replace(dataset, notices=notices)
     except MemoryError as error:  # pyarrow's is both
         raise MemoryError(_core.shortage("a piece of the table", CELL_BYTES * PIECE_BYTES)) from error
     except pyarrow.ArrowException as error:
         raise DataError(f"not readable as CSV: {error}", name) from error
+    finally:
+        reader = None
+        for one in lent:
+            one.await_return()
+
+
+class Lent:
+    """Something of Python's that pyarrow's threads read.
+
+    The last of them to let go of it takes Python's lock for that, often after the reading is over. Where the
+    interpreter is being finalized by then, that aborts the process; so the reading ends when they all have let go.
+    """
+
+    def __init__(self, what: Any) -> None:
+        self._held: Any = what
+        self._seen = weakref.ref(what)
+
+    def take(self) -> Any:
+        """Hand it over."""
+        what, self._held = self._held, None
+        return what
+
+    def await_return(self) -> None:
+        """Wait until nobody has it any more."""
+        self._held = None
+        deadline = time.monotonic() + MOST_PATIENCE
+        while self._seen() is not None and time.monotonic() < deadline:
+            time.sleep(1e-4)
 
 
 class _Stream(io.RawIOBase):
@@ -169,10 +252,24 @@ def parse_parquet_pieces(path: str, asked: Asked) -> Iterator[Dataset]:
     from pyarrow import parquet
 
     try:
-        with open(path, "rb") as source, parquet.ParquetFile(source) as file:
+        with pyarrow.OSFile(path) as source, parquet.ParquetFile(source) as file:
             rows = max(1, PIECE_BYTES // (CELL_BYTES * max(1, file.metadata.num_columns)))
+            before = 0
             for batch in file.iter_batches(rows):
-                yield _dataset(pyarrow.Table.from_batches([batch]), path, asked, named=True)
+                yield _dataset(pyarrow.Table.from_batches([batch]), path, asked, named=True, before=before)
+                before += batch.num_rows
+    except (pyarrow.ArrowException, OSError) as error:
+        raise DataError(f"not readable as Parquet: {error}", path) from error
+
+
+def rows_in_parquet(path: str) -> int:
+    """Return how many rows a file of Parquet says that it has."""
+    pyarrow = _pyarrow(path)
+    from pyarrow import parquet
+
+    try:
+        with pyarrow.OSFile(path) as source:
+            return int(parquet.read_metadata(source).num_rows)
     except (pyarrow.ArrowException, OSError) as error:
         raise DataError(f"not readable as Parquet: {error}", path) from error
 
@@ -182,8 +279,10 @@ def parse_parquet(content: NDArray[np.uint8], name: str, asked: Asked) -> Datase
     pyarrow = _pyarrow(name)
     from pyarrow import parquet
 
+    lent = Lent(content[:])
+    file: Any = None
     try:
-        file = parquet.ParquetFile(pyarrow.BufferReader(pyarrow.py_buffer(content)))
+        file = parquet.ParquetFile(pyarrow.BufferReader(pyarrow.py_buffer(lent.take())))
         n_bytes = CELL_BYTES * file.metadata.num_rows * file.metadata.num_columns
         require_unpacked(n_bytes, len(content), name)
         with taking_memory("the table", n_bytes):
@@ -191,8 +290,11 @@ def parse_parquet(content: NDArray[np.uint8], name: str, asked: Asked) -> Datase
             table = file.read()
     except (DataError, MemoryError):
         raise
-    except (pyarrow.ArrowException, OSError) as error:
-        raise DataError(f"not readable as Parquet: {error}", name) from error
+    except (pyarrow.ArrowException, OSError) as error:  # its frames hold the file
+        raise DataError(f"not readable as Parquet: {error}", name) from error.with_traceback(None)
+    finally:
+        file = None
+        lent.await_return()
     return _dataset(table, name, asked, named=True)
 
 
@@ -214,7 +316,7 @@ def _pyarrow(name: str) -> Any:
     try:
         import pyarrow
     except ImportError:
-        raise DataError("CSV and Parquet need another package: pip install dynmargin[tables]", name) from None
+        raise DataError("CSV and Parquet need pyarrow: pip install pyarrow", name) from None
     return pyarrow
 
 
@@ -226,14 +328,14 @@ def _require_room_for_columns(content: NDArray[np.uint8], name: str, delimiter: 
         columns += line.count(delimiter.encode())
         if end:
             break
-    if COLUMN_BYTES * columns > max_unpacked():
+    if COLUMN_BYTES * columns > max(SMALL, max_unpacked()):
         size = _core.in_units(COLUMN_BYTES * columns)
         raise DataError(f"a table of {columns} columns takes {size} of memory; use LIBSVM text, .npz or a folder", name)
 
 
 def _cells(content: NDArray[np.uint8], delimiter: str) -> int:
-    """Count the fields of a table, at least."""
-    pieces = (content[begin : begin + (1 << 20)].tobytes() for begin in range(0, len(content), 1 << 20))
+    """Count the fields of a table, at least; in little memory, since there is none to spare by then."""
+    pieces = (content[begin : begin + (1 << 12)].tobytes() for begin in range(0, len(content), 1 << 12))
     return sum(piece.count(delimiter.encode()) + piece.count(b"\n") for piece in pieces)
 
 
@@ -245,18 +347,21 @@ def _is_number(field: str) -> bool:
     return True
 
 
-def _dataset(table: Any, name: str, asked: Asked, named: bool) -> Dataset:
+def _dataset(table: Any, name: str, asked: Asked, named: bool, before: int = 0) -> Dataset:
+    """Make a data set of a table, or of a part of one that comes after so many rows."""
     names: list[str] = table.column_names
     chosen = choose(names, named, asked, name)
     target, places = chosen.label, chosen.features
-    _require_numbers(table, [names[j] for j in places], name, labelled=target is not None)
-    columns = [_numbers(table.column(j), names[j], name) for j in places]
+    # A label that the model names, not the user, may belong to a table of other columns.
+    sure = target is not None and asked.features is None
+    _require_numbers(table, [names[j] for j in places], name, before, labelled=sure)
+    columns = [_numbers(table.column(j), names[j], name, before) for j in places]
     single = all(column.dtype == np.float32 for column in columns)
     with taking_memory("the table", CELL_BYTES * table.num_rows * len(places)):
         X = np.empty((table.num_rows, len(places)), dtype=np.float32 if single else np.float64)
     for j, column in enumerate(columns):
         X[:, j] = column
-    y = None if target is None else _labels(table.column(target), names[target], name)
+    y = None if target is None else _labels(table.column(target), names[target], name, before)
     if not named:
         return Dataset(X, y, dropped=chosen.dropped)
     return Dataset(
@@ -269,24 +374,45 @@ def _dataset(table: Any, name: str, asked: Asked, named: bool) -> Dataset:
     )
 
 
-def _require_numbers(table: Any, names: Sequence[str], name: str, labelled: bool) -> None:
+def _require_numbers(table: Any, names: Sequence[str], name: str, before: int, labelled: bool) -> None:
     """Refuse columns that do not hold numbers, all of them at once."""
     kinds = {column: str(table.schema.field(column).type) for column in names}
     other = [column for column, kind in kinds.items() if not kind.startswith(NUMBERS)]
     if not other:
         return
-    text = all("string" in kinds[column] for column in other)
-    what = f"text ({_some_values(table.column(other[0]))})" if text and len(other) == 1 else "text"
-    what = what if text else listed(sorted({kinds[column] for column in other}))
-    which = f"column {other[0]!r} holds" if len(other) == 1 else f"the columns {listed(other, repr)} hold"
-    label = "" if labelled else "if it is the label, name it by --label; else " if len(other) == 1 else ""
-    them = "it" if len(other) == 1 else "them"
     dropped = shlex.quote(",".join(map(among_others, other[:MOST_DROPPED])))
-    raise DataError(
-        f"{which} {what}, not numbers: {label}leave {them} out by --drop {dropped}, or write "
-        "a column of 0 and 1 for every category",
-        name,
-    )
+    them = "it" if len(other) == 1 else "them"
+    odd = [_odd_value(table.column(column)) for column in other]
+    if odd[0] is not None and None not in odd:
+        row, value = odd[0]
+        where = f"column {other[0]!r} holds {value!r} in {row_of_file(before + row)}, and numbers elsewhere"
+        which = them if len(other) == 1 else f"all {len(other)} columns like this"
+        raise DataError(f"{where}: write numbers only, or leave {which} out with --drop {dropped}", name)
+    found = dict.fromkeys(_in_words(kinds[column]) for column in other)
+    what = ", ".join(found)
+    if what == TEXT and len(other) == 1:
+        what = f"text ({_some_values(table.column(other[0]))})"
+    which = f"column {other[0]!r} holds" if len(other) == 1 else f"the columns {listed(other, repr)} hold"
+    label, leave_out = "", f"leave {them} out with --drop {dropped}"
+    if not labelled:
+        label = f"if {'it' if len(other) == 1 else 'one of them'} is the label, name it with --label; "
+        leave_out = f"otherwise {leave_out}" if len(other) == 1 else "leave the others out with --drop"
+    advice = [leave_out, *(INSTEAD[kind] for kind in found if kind in INSTEAD)]
+    raise DataError(f"{which} {what}, not numbers: {label}{any_of(advice)}", name)
+
+
+def _odd_value(column: Any) -> tuple[int, str] | None:
+    """Return the first value of a column of numbers that is none, as "?" for one that is missing, and its row."""
+    values = column.slice(0, MOST_LOOKED_AT).to_pylist() if "string" in str(column.type) else []
+    odd = [row for row, value in enumerate(values) if value is not None and not _is_number(value)]
+    return (odd[0], values[odd[0]]) if odd and 2 * len(odd) <= len(values) else None
+
+
+def _in_words(kind: str) -> str:
+    """Say what a column of a type of pyarrow's holds."""
+    if "string" in kind:
+        return TEXT
+    return next((words for start, words in KINDS.items() if kind.startswith(start)), kind)
 
 
 def _some_values(column: Any) -> str:
@@ -296,26 +422,26 @@ def _some_values(column: Any) -> str:
     return ", ".join([*shown, *(["..."] if len(values) > 2 else [])])
 
 
-def _numbers(column: Any, title: str, name: str) -> NDArray[Any]:
+def _numbers(column: Any, title: str, name: str, before: int) -> NDArray[Any]:
     if column.null_count:
-        row = int(np.flatnonzero(column.is_null().to_numpy())[0]) + 1
-        raise DataError(f"column {title!r} has no value in row {row}", name)
+        row = row_of_file(before + int(np.flatnonzero(column.is_null().to_numpy())[0]))
+        raise DataError(f"column {title!r} has no value in {row}", name)
     array: NDArray[Any] = column.to_numpy()
     return array
 
 
-def _labels(column: Any, title: str, name: str) -> NDArray[Any]:
+def _labels(column: Any, title: str, name: str, before: int) -> NDArray[Any]:
     if column.null_count:
-        row = int(np.flatnonzero(column.is_null().to_numpy())[0]) + 1
-        raise DataError(f"the label {title!r} is missing in row {row}", name)
+        row = row_of_file(before + int(np.flatnonzero(column.is_null().to_numpy())[0]))
+        raise DataError(f"the label {title!r} is missing in {row}", name)
     if not str(column.type).startswith((*NUMBERS, "string", "large_string", "dictionary<values=string")):
-        raise DataError(f"the label {title!r} holds {column.type}, neither numbers nor text", name)
+        raise DataError(f"the label {title!r} holds {_in_words(str(column.type))}, neither numbers nor text", name)
     labels = np.asarray(column.to_pylist() if "dictionary" in str(column.type) else column.to_numpy())
     if labels.dtype.kind not in "OUS":
         return labels
     labels = labels.astype(np.str_)
     if len(empty := np.flatnonzero(labels == "")):  # nothing between two commas is text to pyarrow
-        raise DataError(f"the label {title!r} is missing in row {int(empty[0]) + 1}", name)
+        raise DataError(f"the label {title!r} is missing in {row_of_file(before + int(empty[0]))}", name)
     return labels
 
 

@@ -106,7 +106,7 @@ class CPathDisplay:
         labels = path.classes.tolist()
         several = len(labels) > 2
         if label is not None and label not in labels:
-            raise ValueError(f"label={label!r} is none of the classes {labels}")
+            raise ValueError(f"label={label!r} is not one of the classes {labels}")
         if (X is None) != (y is None):
             raise ValueError("to count errors, X and y are both needed")
         place = labels.index(label) if several and label is not None else 0

@@ -50,7 +50,7 @@ class ConvergenceDisplay:
     def __init__(self, history: list[Check], name: str = "") -> None:
         if not history:
             raise ValueError(
-                "there is no history to draw: partial_fit and certify leave none, and older files of models have none; "
+                "there is no history to draw: partial_fit and certify leave none, and older model files have none; "
                 "call fit to have one"
             )
         self.history = history

@@ -26,7 +26,7 @@ def problem_of(classifier: Any, label: Any) -> int:
     if label is None:
         return int(np.argmax([certificate.gap for certificate in certificates]))
     if label not in classifier.classes_:
-        raise ValueError(f"label={label!r} is none of the classes {list(classifier.classes_)}")
+        raise ValueError(f"label={label!r} is not one of the classes {list(classifier.classes_)}")
     positive = [certificate.problem.positive for certificate in certificates]
     return positive.index(label) if len(certificates) > 1 else 0
 
@@ -42,7 +42,7 @@ def require_matplotlib() -> None:
     try:
         import matplotlib as matplotlib
     except ImportError:
-        raise ImportError("pictures need matplotlib: pip install dynmargin[plots]") from None
+        raise ImportError("pictures need matplotlib: pip install matplotlib") from None
 
 
 def axes_for(ax: Any) -> Any:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ..certificate.ball import Settled
 from ..certificate.certificate import Certificate
+from ..problem.statement import in_percent
 from .fitted import axes_for, before_last_step, last_step, problem_of, title_of
 from .style import BOUND, INK, PALE, PROVEN, few_ticks, tidy
 
@@ -148,7 +149,7 @@ class MarginDisplay:
             style = {"step": "post", "color": BOUND, "alpha": 0.8, "linewidth": 0}
             self.open_area_ = ax.fill_between(edges, np.append(open_counts, 0), **style)
             open_share = self.open_rows.mean()
-            note = f"{open_share:.2%} open: more training may change them" if open_share else "all settled"
+            note = f"{in_percent(open_share, 2)} open: more training may change them" if open_share else "all settled"
             notes.append((note, BOUND))
         # The notes have a band of their own above the bars; the lines end below it.
         top = 1.06 + 0.1 * len(notes)
@@ -163,6 +164,6 @@ class MarginDisplay:
         few_ticks(ax.xaxis, 1.0, 1.0)
         few_ticks(ax.yaxis, 1.0, 1.0)
         wrong = np.mean(self.margins < 0)
-        share = f"{wrong:.2%} of the rows are wrong" if wrong else "no row is wrong"
+        share = f"{in_percent(wrong, 2)} of the rows are wrong" if wrong else "no row is wrong"
         tidy(ax, f"{self.name}: {share}".removeprefix(": "))
         return self

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..certificate.ball import Ball
-from ..certificate.certificate import Certificate, certificate_type
+from ..certificate.certificate import Certificate
+from ..certificate.certify import certificate_type
 from ..certificate.counts import SparseCounts
 from ..problem.problems import BinaryProblem, JointProblem, Loss, Problem, require_one_kind
 from .history import from_arrays

@@ -58,14 +58,14 @@ def parse(content: NDArray[np.uint8], name: str) -> LinearModel:
         n_classes, n_features, bias = int(header["nr_class"]), int(header["nr_feature"]), float(header["bias"])
         classes = np.array([float(int(label)) for label in header["label"].split()])
         if not (np.abs(classes) <= 2**31).all() or len(set(classes.tolist())) < len(classes):
-            raise ValueError("its labels are not distinct whole numbers of 32 bits")
+            raise ValueError("its labels are not distinct 32-bit whole numbers")
         if not np.isfinite(bias):
             raise ValueError("its bias is not finite")
         n_columns = 1 if n_classes == 2 and solver != JOINT else n_classes
         n_rows = n_features + (bias >= 0)
         weights = np.array([float(word) for word in body.split()])
         if len(classes) != n_classes or n_classes < 2 or n_features < 0:
-            raise ValueError(f"there are {len(classes)} labels for {n_classes} classes, and {n_features} features")
+            raise ValueError(f"labels: {len(classes)}, classes: {n_classes}, features: {n_features}")
         if len(weights) != n_rows * n_columns:
             raise ValueError(f"{n_rows} x {n_columns} weights are needed, there are {len(weights)}")
         W = weights.reshape(n_rows, n_columns).T

@@ -2,7 +2,7 @@
 
 import os
 from abc import abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from importlib import import_module
 from typing import Any
@@ -11,7 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..certificate.ball import Settled
-from ..certificate.certificate import Certificate, Verification, percent, problem_text, unproven
+from ..certificate.certificate import Certificate, problem_text
+from ..certificate.settled_share import percent
+from ..certificate.verification import Verification, unproven
 from ..data.archives import contents, name_of
 from ..data.dataset import DataError
 from ..problem.matrix import as_floats, for_products, require_sound, stays_on_disk
@@ -225,15 +227,15 @@ class LinearModel(Predictor):
             )
         return Settled(self.certificates, self.coef, self.intercept)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the accuracy: the share of rows whose label is predicted, as scikit-learn's classifiers do.
 
         Parameters
         ----------
-        X : array or sparse matrix of shape (n_samples, n_features)
+        X : array or sparse matrix of shape (n_samples, n_features), or RowsOnDisk
             Any rows.
-        y : array of shape (n_samples,)
-            Their labels.
+        y : array of shape (n_samples,), optional
+            Their labels; rows on a disk have labels of their own.
         sample_weight : array of shape (n_samples,), optional
             How much each row counts.
 
@@ -242,7 +244,7 @@ class LinearModel(Predictor):
         float
             Between 0 and 1.
         """
-        labels, found = np.ravel(y), self.predict(X)
+        labels, found = np.ravel(labels_for(X, y)), self.predict(X)
         if len(labels) != len(found):
             raise ValueError(f"there are {counted(len(found), 'row')} and {counted(len(labels), 'label')}")
         return float(np.average(found == labels, weights=sample_weight))
@@ -364,8 +366,8 @@ class LinearModel(Predictor):
         Returns
         -------
         classifier, or sklearn.pipeline.Pipeline
-            For a model of ``dynmargin train`` the estimator of its algorithm. A model that scales becomes a pipeline of
-            a scaler and the classifier.
+            For a model of ``dynmargin train`` the estimator of its algorithm, and for one of a Dask cluster
+            ``MaxMarginClassifier``. A model that scales becomes a pipeline of a scaler and the classifier.
 
         Examples
         --------
@@ -394,18 +396,31 @@ class LinearModel(Predictor):
     def _require_names(self, X: Any) -> None:
         """Refuse a data frame with other columns, or in another order, in scikit-learn's words."""
         names, known = _names(X), None if self.feature_names is None else self.feature_names.tolist()
-        if names is None or known is None or names == known:
-            return
-        message = "The feature names should match those that were passed during fit.\n"
-        if unseen := sorted(set(names) - set(known)):
-            message += "".join(["Feature names unseen at fit time:\n", *(f"- {name}\n" for name in unseen[:5])])
-        if missing := sorted(set(known) - set(names)):
-            message += "".join(
-                ["Feature names seen at fit time, yet now missing:\n", *(f"- {name}\n" for name in missing[:5])]
-            )
-        if not unseen and not missing:
-            message += "Feature names must be in the same order as they were in fit.\n"
-        raise ValueError(message)
+        if names is not None and known is not None and names != known:
+            raise other_names(names, known, "X[model.feature_names]")
+
+
+def other_names(names: Sequence[str], known: Sequence[str], instead: str) -> ValueError:
+    """Return the error of a data frame with other columns, or in another order; say what to pass instead."""
+    message = "The feature names should match those that were passed during fit.\n"
+    if unseen := sorted(set(names) - set(known)):
+        message += "".join(["Feature names unseen at fit time:\n", *(f"- {name}\n" for name in unseen[:5])])
+    if missing := sorted(set(known) - set(names)):
+        message += "".join(
+            ["Feature names seen at fit time, yet now missing:\n", *(f"- {name}\n" for name in missing[:5])]
+        )
+    if not unseen and not missing:
+        message += "Feature names must be in the same order as they were in fit.\n"
+    if not missing:
+        message += f"Pass {instead}, which has the columns that were fitted, in their order.\n"
+    return ValueError(message)
+
+
+def labels_for(X: Any, y: Any) -> Any:
+    """Return the labels that are given, or else those that rows on a disk have of their own."""
+    if y is None and not stays_on_disk(X):
+        raise TypeError("y is missing: there is no accuracy without labels")
+    return X.labels() if y is None else y
 
 
 def as_sparse(X: Any) -> Any:

@@ -26,6 +26,7 @@ cover the classes.
 import hashlib
 import json
 import os
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -33,7 +34,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..certificate.certificate import Certificate, digest_witnesses
+from ..certificate.certificate import Certificate
+from ..certificate.witness_digest import digest_witnesses
 from ..data.atomic import atomic_write
 from ..data.dataset import DataError
 from ..data.npz import digest_of, read_arrays, write_arrays
@@ -196,7 +198,8 @@ def _read(content: NDArray[np.uint8], name: str, digests: dict[str, str]) -> tup
         return entry in _ENTRIES
 
     if content[: len(LIBLINEAR)].tobytes() == LIBLINEAR:
-        raise ModelFileError(f"{name} is a model of LIBLINEAR; convert it by dynmargin convert {name} {name}.npz")
+        words = shlex.join(["dynmargin", "convert", name, f"{name}.npz"])
+        raise ModelFileError(f"{name} is a model of LIBLINEAR; convert it with {words}")
     try:
         arrays = read_arrays(content, name, wanted, digests)
         known = scalar(arrays, "format", "U") == FORMAT
@@ -209,7 +212,7 @@ def _read(content: NDArray[np.uint8], name: str, digests: dict[str, str]) -> tup
 
 
 def _newer(name: str, why: str) -> ModelFileError:
-    return ModelFileError(f"{name} was written by a newer dynmargin ({why}): upgrade it")
+    return ModelFileError(f"{name} was written by a newer dynmargin ({why}); upgrade dynmargin")
 
 
 def _plain(value: Any) -> Any:

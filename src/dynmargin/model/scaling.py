@@ -107,7 +107,8 @@ def scaling_of(kind: Kind, total: Sum, n_rows: int, *, centre: bool) -> Scaling:
         width = high - low
     if len(wide := np.flatnonzero(~np.isfinite(width))):
         raise ValueError(
-            f"column {wide[0] + 1} has values too far apart to be scaled, {low[wide[0]]} and {high[wide[0]]}"
+            f"feature {wide[0] + 1} (counting from 1) has values too far apart to be scaled, {low[wide[0]]} and "
+            f"{high[wide[0]]}; maxabs can scale them"
         )
     n_rows, varies = max(1, n_rows), width > 0
     unit = np.where(varies, width, 1.0)

@@ -29,7 +29,7 @@ def require_matplotlib() -> None:
     try:
         import matplotlib
     except ImportError:
-        raise ImportError("figures need matplotlib: pip install dynmargin[plots]") from None
+        raise ImportError("figures need matplotlib: pip install matplotlib") from None
     matplotlib.use("agg")
 
 

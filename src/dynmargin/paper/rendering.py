@@ -76,7 +76,7 @@ def _over_seeds(results: list[Result], choose: Callable[[Sequence[float]], float
 
 def _remark(table: Table, problem: Problem, column: Runnable, results: list[Result]) -> str:
     if not installed(column):
-        return "not installed: pip install dynmargin[paper]"
+        return "not installed: pip install liblinear-official"
     if not results:
         if trouble := table.trouble.get(problem.name):
             return trouble.partition(":")[0] if problem.find(table.order.data) is None else "refused"
@@ -101,7 +101,7 @@ def remarks(table: Table) -> list[str]:
         ratio = line.ratios.margin
         name = f"{line.problem.title}, {line.column.title}"
         if ratio is not None and abs(ratio - 1) > MARGIN_TOLERANCE:
-            notes.append(f"{name}: the margin differs from the paper's by {ratio - 1:+.2%}")
+            notes.append(f"{name}: the margin differs from the paper's by {100 * (ratio - 1):+.2f} %")
         if line.ours.updates is not None and (note := NOTES.get((order.work, line.problem.name, line.column.name))):
             notes.append(f"{name}: {note}")
     if order.work == "table2":

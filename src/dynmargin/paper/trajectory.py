@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..algorithms.pdm import to_core
-from ..classifiers.base import draw_seed
+from ..classifiers.request import draw_seed
 from ..problem.matrix import as_matrix
 from ..problem.packed import PackedProblem
 from ..problem.problems import BinaryProblem

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..problem.statement import counted
+from ..problem.statement import counted, in_percent
 from ..problem.wording import wording
 
 Floats = NDArray[np.float64]
@@ -20,7 +20,7 @@ def percent(bound: float, *, up: bool) -> str:
         steps += 1
     if not up and steps / 1e4 > bound:
         steps -= 1
-    return f"{steps / 100:.2f}%"
+    return f"{steps / 100:.2f} %"
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +114,6 @@ class ErrorCurve:
             "rounding": "some rows are too close to the boundary for double precision",
         }
         reason = why.get(self.ended) or f"{wording().name(self.ended)} was reached"
-        missed = f"; {self.tolerance:.2%} was asked for, but {reason}"
+        missed = f"; {in_percent(self.tolerance, 2)} was asked for, but {reason}"
         trained = f"; {counted(len(self.Cs), 'value')} of C {'was' if len(self.Cs) == 1 else 'were'} trained"
         return text + ("" if self.ended == "tolerance" else missed) + trained

@@ -155,7 +155,7 @@ class Search:
         while True:
             error, best = self.best
             logger.info(
-                "%s of C trained; C = %.4g has an error of at most %s; proven for %.1f%% of the range",
+                "%s of C trained; C = %.4g has an error of at most %s; proven for %.1f %% of the range",
                 *(counted(len(self.fits), "value"), best, percent(error, up=True), 100 * self.share_proven()),
             )
             if error - min(float(span.lower.min()) for span in self.spans) <= self.tolerance:

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..certificate.certificate import Certificate, certify
+from ..certificate.certificate import Certificate
+from ..certificate.certify import certify
 from ..certificate.counts import SparseCounts, as_counts
 from ..problem.packed_weights import PackedWeights
 from .objective import TWO_U, Objective, Vector

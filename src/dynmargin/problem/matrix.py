@@ -1,11 +1,13 @@
 """From whatever holds the data to the borrowed view that the core reads, without scipy or scikit-learn."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from .wording import wording
 
 _FLOATS = (np.float32, np.float64)
 
@@ -61,3 +63,42 @@ def as_matrix(X: Any) -> _core.Matrix:
     if array.ndim != 2:
         raise ValueError(f"X must have two dimensions, got {array.ndim}")
     return _core.dense(array)
+
+
+def require_finite(X: Any, name: Callable[[int], str]) -> None:
+    """Refuse NaN and infinities; the first row that has one is named, given its place from 0 on."""
+    values, starts = _values_by_row(X)
+    if len(wrong := np.flatnonzero(~np.isfinite(values))):
+        row = int(np.searchsorted(starts, wrong[0], side="right")) - 1
+        raise ValueError(f"{name(row)} has the value {values[wrong[0]]}; all values must be finite")
+
+
+def require_lengths(X: Any, name: Callable[[int], str]) -> None:
+    """Refuse rows that cannot be packed: those with NaN, infinities, or values whose squares overflow."""
+    require_finite(X, name)
+    values, starts = _values_by_row(X)
+    with np.errstate(over="ignore"):
+        rows, squares = np.repeat(np.arange(len(starts) - 1), np.diff(starts)), np.square(values, dtype=np.float64)
+        lengths = np.bincount(rows, weights=squares, minlength=len(starts) - 1)
+    if len(wrong := np.flatnonzero(~np.isfinite(lengths))):
+        what = f"{name(int(wrong[0]))} has values so large that their squares overflow"
+        raise ValueError("; ".join(filter(None, [what, wording().scaling])))
+
+
+def row_of_array(row: int) -> str:
+    """Name a row of an array."""
+    return f"row {row} (counting from 0)"
+
+
+def row_of_file(row: int) -> str:
+    """Name a row of a file: they are counted as lines are."""
+    return f"row {row + 1} (counting from 1)"
+
+
+def _values_by_row(X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return all values, and where those of each row begin."""
+    if hasattr(X, "tocsr"):
+        X = X.tocsr()
+        return as_floats(X.data), X.indptr
+    table = as_floats(X)
+    return table.ravel(), np.arange(len(table) + 1) * table.shape[1]

@@ -250,7 +250,7 @@ def state_problems(
 
 
 def first_foreign(problem: Problem, y: NDArray[Any], sample_weight: Weights | None) -> int | None:
-    """Return the first row whose label is none of the classes; rows of zero weight are left out, whatever theirs is."""
+    """Return the first row whose label is not one of the classes; rows of weight zero may have any."""
     if not problem.classes:
         return None
     foreign = np.ones(len(y), dtype=bool) if sample_weight is None else sample_weight != 0
@@ -276,7 +276,7 @@ def binary(problems: Sequence[Problem]) -> list[BinaryProblem]:
 def require_two_classes(classes: NDArray[Any]) -> None:
     """Refuse labels that leave nothing to tell apart."""
     if len(classes) < 2:
-        raise ValueError(f"the labels hold 1 class only ({label_text(classes[0])}); a classifier needs two or more")
+        raise ValueError(f"there is only one class, {label_text(classes[0])}; a classifier needs two or more")
 
 
 def require_weight_in_every_class(classes: NDArray[Any], y: NDArray[Any], sample_weight: Weights | None) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from .problems import Problem, label_text
+from .wording import wording
 
 
 def describe(problems: Sequence[Problem]) -> str:
@@ -46,6 +47,14 @@ def labels_text(labels: Iterable[Any]) -> str:
     return ", ".join(texts if len(texts) <= 20 else [*texts[:10], f"... ({len(texts)} in all)"]) or "any"
 
 
+def foreign_text(classes: Iterable[Any], row: int, label: Any) -> str:
+    """Say what is wrong with a row, whose label is not one of the classes."""
+    known, given, first = list(classes), label_text(label), wording().first_row
+    kinds = "; one is text, the other a number" if given in map(label_text, known) else ""
+    name = f"row {row + first} (counting from {first})"
+    return f"{name} has the label {given}, which is not one of the classes {labels_text(known)}{kinds}"
+
+
 def among_others(name: str) -> str:
     """Write a name as one of several between commas: in quotes, if it could be taken for several or for less."""
     plain = name and name == name.strip() and not set(name) & set(',"\n')
@@ -55,6 +64,11 @@ def among_others(name: str) -> str:
 def counted(number: int, noun: str, several: str = "") -> str:
     """Write a number of things: 1 row, 2 rows; `several` is the plural of what takes no s."""
     return f"{number} {noun}" if number == 1 else f"{number} {several or noun + 's'}"
+
+
+def in_percent(fraction: "float | np.floating[Any]", digits: int) -> str:
+    """Write a fraction in per cent, as in 0.10 %."""
+    return f"{fraction:.{digits}%}".replace("%", " %")
 
 
 def work_text(passes: int, updates: int) -> str:

@@ -27,6 +27,8 @@ class Wording:
         What does that, where there is something to name.
     splitting : str
         What to do where a fold lacks a class.
+    first_row : int
+        The number of the first row: rows of arrays are counted from 0, rows of files from 1, as lines are.
     """
 
     names: Mapping[str, str] = field(default_factory=dict)
@@ -36,6 +38,7 @@ class Wording:
     scaling: str = "scale the features"
     scalers: str = " (StandardScaler, or MaxAbsScaler for sparse data)"
     splitting: str = "use fewer folds, or a splitter that stratifies"
+    first_row: int = 0
 
     def name(self, parameter: str) -> str:
         """Return what a parameter is called."""
@@ -72,9 +75,10 @@ SHELL = Wording(
     between=" ",
     newton="--algorithm newton",
     pdm="--algorithm pdm",
-    scaling="scale the features by --scale standard",
+    scaling="scale the features with --scale standard",
     scalers="",
     splitting="use fewer folds",
+    first_row=1,
 )
 
 _current = PYTHON  # of the whole process, so that threads speak the language of whoever started them

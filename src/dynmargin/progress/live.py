@@ -7,7 +7,7 @@ import sys
 import time
 from typing import Any, Self, TextIO
 
-from ..problem.statement import work_text
+from ..problem.statement import in_percent, work_text
 from ..training.duration import in_words
 from ..training.request import logger
 from ..training.result import Check
@@ -36,8 +36,8 @@ class CheckLine:
         left = min(left, self.max_time - check.time)
         time_left = f", about {in_words(max(left, 0))} left" if left < LONGEST_SECONDS else ""
         return (  # what matters most comes first: a narrow screen cuts off the end
-            f"{which}gap {check.gap:.2%}{time_left}, margin {check.margin:.6g}, at most {check.upper_bound:.6g}, "
-            f"{check.time:.1f} s, {work_text(check.passes, check.updates)}"
+            f"{which}gap {in_percent(check.gap, 2)}{time_left}, margin {check.margin:.6g}, "
+            f"at most {check.upper_bound:.6g}, {check.time:.1f} s, {work_text(check.passes, check.updates)}"
         )
 
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ..certificate.certificate import percent
+from ..certificate.settled_share import percent
+from ..problem.statement import counted, in_percent
 from . import measures, pictures
 from .markup import Markup, element, joined, section, table
 from .subject import Subject
@@ -42,7 +43,7 @@ def confusion(subject: Subject) -> Markup:
     """Return the confusion matrix; of many classes, the pairs that are confused most often."""
     counts, labels = measures.confusions(subject), subject.classes
     wrong = int(counts.sum() - np.trace(counts))
-    summary = f"{subject.accuracy:.2%} of {int(counts.sum()):,} rows are right; {wrong:,} are wrong."
+    summary = f"{in_percent(subject.accuracy, 2)} of {int(counts.sum()):,} rows are right; {wrong:,} are wrong."
     if (subject.settled_share or 0.0) >= WORTH_SAYING:
         share = percent(subject.settled_share or 0.0)
         summary += f" {share} of the predictions are settled: no more training would change them."
@@ -87,5 +88,5 @@ def worst_rows(subject: Subject) -> Markup:
     note = "Rows with the smallest margins, the worst first: mislabelled, or unlike the others of their class?"
     note += " Rows are counted from 1."
     head = ["row", "label → predicted", "margin", "what speaks most against its label"]
-    inside = table(head, rows, f"The {len(rows)} worst rows", numbers=(2,), class_="worst")
+    inside = table(head, rows, f"The {counted(len(rows), 'worst row')}", numbers=(2,), class_="worst")
     return section("The worst rows", element("p", note, class_="note"), inside)

@@ -47,7 +47,7 @@ def write_report(
     try:
         import matplotlib  # noqa: F401
     except ImportError:
-        raise ImportError("a report needs matplotlib: pip install dynmargin[plots]") from None
+        raise ImportError("a report needs matplotlib: pip install matplotlib") from None
     page = as_page(Subject.of(model, origin, X, y, sample_weight, feature_names))
     with atomic_write(path) as file:
         file.write(page.encode())

@@ -13,6 +13,7 @@ import numpy as np
 from ..certificate.certificate import Certificate
 from ..displays.convergence import ConvergenceDisplay, proven_by_then
 from ..displays.style import BOUND, INK, PALE, PROVEN, QUIET, beside, few_ticks, tidy
+from ..problem.statement import counted, in_percent
 from .markup import Markup, element
 from .measures import Curve
 from .subject import Subject, Values, shown
@@ -100,7 +101,8 @@ def gaps(certificates: Sequence[Certificate]) -> Markup:
         tidy(ax, grid="x")
 
     which = f"the {len(worst)} classes with the largest gaps" if len(worst) < len(certificates) else "every class"
-    described = f"One bar for {which}: the largest is {worst[0].gap:.3%}, and {epsilon:.3%} was asked for."
+    largest = f"the largest is {in_percent(worst[0].gap, 3)}, and {in_percent(epsilon, 3)} was asked for"
+    described = f"One bar for {which}: {largest}."
     caption = f"How far each class can be from its best margin, at most: {which}"
     return draw("certificate", caption, described, paint, 1.2 + 0.27 * len(worst))
 
@@ -123,8 +125,9 @@ def convergence(subject: Subject) -> Markup | None:
         margins, bounds = proven_by_then(history)
         (right, low), (_, high) = on_svg(ax, when, margins), on_svg(ax, when, bounds)
         for i, check in enumerate(history):
-            moment = f"{check.time:.3g} s, {check.passes} passes" if timed else f"{check.passes} passes"
-            gap = f"gap {1 - margins[i] / bounds[i]:.2%}" if margins[i] > 0 else "nothing proven yet"
+            passes = counted(check.passes, "pass", "passes")
+            moment = f"{check.time:.3g} s, {passes}" if timed else passes
+            gap = f"gap {in_percent(1 - margins[i] / bounds[i], 2)}" if margins[i] > 0 else "nothing proven yet"
             proven = f"margin {margins[i]:.5g}, nobody above {bounds[i]:.5g}"
             points.append((right[i], [low[i], high[i]], f"{moment}, {check.updates:,} updates: {proven}, {gap}"))
         return points
@@ -154,7 +157,7 @@ def margins(subject: Subject) -> Markup:
         for line, place in enumerate(chosen):
             (_histogram if histograms else _box)(ax, found[actual == place], edges, -line)
         between = "\n" if histograms else ", "
-        names = [f"{labels[place][:18]}{between}{wrong[place]:.1%} wrong" for place in chosen]
+        names = [f"{labels[place][:18]}{between}{in_percent(wrong[place], 1)} wrong" for place in chosen]
         top, middle, under = (0.95, 0.35, 0.05) if histograms else (0.6, 0.0, 0.6)
         ax.set_yticks([middle - line for line in range(len(chosen))], names, parse_math=False)
         ax.axvline(0, color=INK, linewidth=1)
@@ -170,7 +173,10 @@ def margins(subject: Subject) -> Markup:
         ax.tick_params(axis="y", length=0)
         ax.spines["left"].set_visible(False)
 
-    parts = [f"{labels[place]}: {wrong[place]:.1%} of {int((actual == place).sum())} rows wrong" for place in chosen]
+    parts = [
+        f"{labels[place]}: {in_percent(wrong[place], 1)} of {int((actual == place).sum())} rows wrong"
+        for place in chosen
+    ]
     described = "The margins of rows by class. " + "; ".join(parts) + "."
     caption = "Margins of the rows by class: left of the solid line they are misclassified"
     caption += "" if proven is None else "; the dashed line is the proven margin"
@@ -219,7 +225,7 @@ def trade_offs(name: str, curves: Sequence[Curve], caption: str, axes: tuple[str
         right, up = on_svg(ax, worst.x, worst.y)
         for i, (x, y, threshold) in enumerate(zip(worst.x, worst.y, worst.thresholds, strict=True)):
             where = f"score above {threshold:.3g}" if np.isfinite(threshold) else "no row"
-            seen = f"{x:.1%} {axes[0].split(',')[0]}, {y:.1%} {axes[1].split(',')[0]}"
+            seen = f"{in_percent(x, 1)} {axes[0].split(',')[0]}, {in_percent(y, 1)} {axes[1].split(',')[0]}"
             points.append((right[i], [up[i]], f"{where}: {seen}"))
         return points
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..certificate.certificate import Certificate
 from ..problem.problems import label_text
-from ..problem.statement import counted, describe
+from ..problem.statement import counted, describe, in_percent
 from . import measures, pictures
 from .labelled import predictions, worst_rows
 from .markup import Markup, element, section, table
@@ -52,7 +52,7 @@ def key_figures(subject: Subject) -> Markup:
         figures.append(("Proven within", f"{gap_text(found.gap)} of the best margin"))
     if subject.y is not None:
         right = int((subject.predicted == subject.actual).sum())
-        figures.append((f"Right, of {len(subject.y):,} rows", f"{right / len(subject.y):.2%}"))
+        figures.append((f"Right, of {len(subject.y):,} rows", f"{in_percent(right / len(subject.y), 2)}"))
     figures += [("Classes", f"{len(subject.classes):,}"), ("Features", f"{subject.model.n_features:,}")]
     return element(
         "dl", *(element("div", element("dt", what), element("dd", much)) for what, much in figures), class_="key"

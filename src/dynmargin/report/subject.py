@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..certificate.certificate import Verification
+from ..certificate.verification import Verification
 from ..displays.margins import in_units_of
 from ..model.linear_model import LinearModel, labels_of
 from ..problem.matrix import as_floats

@@ -10,12 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..certificate.certificate import Certificate, certificate_from, outward
+from ..certificate.bounds import outward
+from ..certificate.certificate import Certificate
+from ..certificate.certify import certificate_from
 from ..certificate.counts import LARGEST_WEIGHT, SMALLEST_WEIGHT, TOTAL_COUNT, SparseCounts
+from .counted import Audited, CountedShard
 from .path import Path, Vector
 from .problem import ShardedProblem
-from .shard import CountedShard, Shard
-from .sums import Evidence, tree_sum
+from .shard import Shard
+from .sums import Evidence
 
 
 class Audit:
@@ -30,12 +33,12 @@ class Audit:
         counted: list[CountedShard] = []
 
         def evidence(careful: bool) -> Evidence:
-            nonlocal counted
-            answers = problem.shards.map(Shard.audit, stated, path, scale, weights, intercept, careful)
-            counted = [counts for _, counts in answers]
-            return tree_sum([sums for sums, _ in answers])
+            counted.clear()  # those of a first, less careful pass
+            found: Audited = problem.shards.sum(Shard.audit, stated, path, scale, weights, intercept, careful)
+            counted.extend(found.counted)
+            return found.evidence
 
-        proof = problem.conclude(weights, intercept, evidence, confirming=False)
+        proof = problem.conclude(weights, intercept, evidence, confirming=False, epsilon=epsilon)
         rows, counts, sides = _gathered(counted, problem.lengths)
         self.sides: NDArray[np.int8] = sides
         self.certificate: Certificate = certificate_from(

@@ -17,14 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ..certificate.certificate import Proof
+from ..certificate.bounds import Proof
 from ..certificate.counts import LARGEST_WEIGHT, SMALLEST_WEIGHT, TOTAL_COUNT
-from ..data.dataset import Csr
 from ..problem.matrix import as_matrix
 from .on_disk import OnDisk, sum_in_turn
 from .path import DAMAGED, Vector
 from .problem import ShardedProblem
-from .shard import ProblemOnShard, Shard
+from .shard import ProblemOnShard
+from .some_rows import SomeRows, join
 from .sums import Evidence
 
 VISITS, POOL_VISITS = 2, 12  # per row
@@ -80,7 +80,7 @@ class DiskDescent:
             before = self.alpha[mine].copy()
             self._descend(shard.rows, own.core, shard.columns, mine, VISITS, i)
             pool.changed += int(np.count_nonzero(before != self.alpha[mine]))
-            pool.take(shard, own, self._most_changed(before, self.alpha[mine]), self.offsets[i])
+            pool.take(own, self._most_changed(before, self.alpha[mine]), self.offsets[i])
         return pool
 
     def _most_changed(self, before: Vector, after: Vector) -> Integers:
@@ -136,13 +136,16 @@ class DiskDescent:
             weights, intercept = self.problem.problem.split(self.w)
             weights = np.ascontiguousarray(weights)
             self.proof = self.problem.conclude(
-                weights, intercept, lambda careful: self._evidence(weights, intercept, careful), confirming=False
+                weights,
+                intercept,
+                lambda careful: self._evidence(weights, intercept, careful),
+                confirming=False,
+                epsilon=self.epsilon,
             )
-            (margin, _), (bound, _) = self.proof[:2]
-            gap = 1 - margin / bound if bound > 0 else math.inf
+            bounds = self.problem.published(self.proof)
+            gap = 1 - bounds.margin / bounds.upper_bound if bounds.upper_bound > 0 else math.inf
             self._expect(gap if math.isfinite(gap) else 1.0)
-        (margin, _), (bound, _) = self.proof[:2]
-        return _core.Bounds(margin, bound, margin)
+        return self.problem.published(self.proof)
 
     def _expect(self, gap: float) -> None:
         """Say when the gap will be closed, if every pass reduces it as those before did."""
@@ -228,33 +231,14 @@ class Pool:
 
     def __init__(self, n_features: int) -> None:
         self.n_features, self.changed = n_features, 0
-        self.parts: list[tuple[NDArray[Any], ...]] = []
+        self.parts: list[SomeRows] = []
 
-    def take(self, shard: Shard, own: ProblemOnShard, places: Integers, first: int) -> None:
+    def take(self, own: ProblemOnShard, places: Integers, first: int) -> None:
         """Copy some rows of a shard, whose first row is that of all."""
-        if len(places) == 0:
-            return
-        values, columns, starts = _core.unpack(shard.rows, places)
-        weight = np.ones(len(places)) if shard.sample_weight is None else shard.sample_weight[places]
-        self.parts.append(
-            (values, columns.astype(np.int32), np.diff(starts), own.sides[places], weight, places + first)
-        )
+        if len(places):
+            self.parts.append(own.some(places).after(first))
 
     def packed(self) -> tuple[_core.PackedRows, NDArray[Any], Vector, Integers]:
         """Return the rows, their sides, weights and places among all rows; the copies are given back."""
-        values, columns, lengths, sides, weights, places = (self._joined(k) for k in range(6))
-        self.parts.clear()
-        index = np.int32 if len(values) < 2**31 else np.int64
-        starts = np.append(0, np.cumsum(lengths)).astype(index)
-        matrix = Csr(values, columns.astype(index, copy=False), starts, (len(lengths), self.n_features))
-        return _core.pack(as_matrix(matrix)), sides, weights, places
-
-    def _joined(self, k: int) -> NDArray[Any]:
-        """Join one array of all parts, and give its pieces back as they are copied."""
-        dtype = np.result_type(*{part[k].dtype for part in self.parts})
-        whole, place = np.empty(sum(len(part[k]) for part in self.parts), dtype), 0
-        for i, part in enumerate(self.parts):
-            whole[place : place + len(part[k])] = part[k]
-            place += len(part[k])
-            self.parts[i] = (*part[:k], part[k][:0].copy(), *part[k + 1 :])
-        return whole
+        matrix, pool = join(self.parts, self.n_features)
+        return _core.pack(as_matrix(matrix)), pool.sides, pool.weights, pool.places

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from ..certificate.certificate import Certificate, certificate_from, outward
+from ..certificate.bounds import outward
+from ..certificate.certificate import Certificate
+from ..certificate.certify import certificate_from
 from ..certificate.counts import SparseCounts
 from ..problem.problems import BinaryProblem, Weights, require_two_classes
 from ..problem.statement import counted
@@ -60,7 +62,8 @@ def fit_on_disk(
     newton = algorithm == "newton" or (algorithm == "auto" and exact_fits(rows.memory_limit, rows.shape[1]))
     exact = newton and rows.shape[1] <= _core.MOST_HESSIAN_COLUMNS
     sizes, lengths = rows.sizes, folder.lengths
-    room = Room.of(rows.memory_limit, sizes, lengths, rows.shape[1], exact=exact, scaling=rows.at_work)
+    how = {"exact": exact, "gradients": newton and not exact}
+    room = Room.of(rows.memory_limit, sizes, lengths, rows.shape[1], **how, scaling=rows.at_work)
     in_memory = sum(memory_of(size, n_rows) for size, n_rows in zip(sizes, lengths, strict=True))
     pool = 0 if newton else min(room.for_rows, int(POOL_COPIES * LARGEST_POOL * in_memory))
     data = data_of(rows, sample_weight, room.for_rows - pool)
@@ -93,7 +96,7 @@ class NewtonOnDisk(Runs):
         result = complete(run)
         self.sides[problem.index] = run.sides
         how = "exact" if run.trainer.exact else "by conjugate gradients"
-        return replace(result, algorithm=f"newton: {how}, {_passes(problem)}")
+        return replace(result, algorithm=f"newton: {how}, {_passes(problem)}", newton=True)
 
 
 class DescentRun(Run):
@@ -143,4 +146,5 @@ class DescentOnDisk(Runs):
 
 def _passes(problem: ShardedProblem) -> str:
     shards: Any = problem.shards
-    return f"{shards.passes} passes over {counted(len(problem.lengths), 'block')} on the disk"
+    passes, blocks = counted(shards.passes, "pass", "passes"), counted(len(problem.lengths), "block")
+    return f"{passes} over {blocks} on the disk"

@@ -33,6 +33,9 @@ class Executor(Protocol):
     def sum(self, function: Callable[..., S], *arguments: Any) -> S:
         """Return the sum of ``function(shard, *arguments)`` over all shards, as `tree_sum` orders it."""
 
+    def sum_each(self, function: Callable[..., S], parts: Sequence[Any], *arguments: Any) -> S:
+        """Return the sum of ``function(shard, part, *arguments)`` over all shards and their parts, likewise."""
+
     def fold(self, function: Callable[..., T], start: T, *arguments: Any) -> Callable[[], T]:
         """Begin ``value = function(shard, value, *arguments)`` from shard to shard; return how to get the last value.
 
@@ -59,6 +62,10 @@ class InProcess:
     def sum(self, function: Callable[..., S], *arguments: Any) -> S:
         """Return the sum of ``function(shard, *arguments)`` over all shards."""
         return tree_sum(self.map(function, *arguments))
+
+    def sum_each(self, function: Callable[..., S], parts: Sequence[Any], *arguments: Any) -> S:
+        """Return the sum of ``function(shard, part, *arguments)`` over all shards and their parts."""
+        return tree_sum(self.map_each(function, parts, *arguments))
 
     def fold(self, function: Callable[..., T], start: T, *arguments: Any) -> Callable[[], T]:
         """Compute ``value = function(shard, value, *arguments)`` from shard to shard."""

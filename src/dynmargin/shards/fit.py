@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .. import _core
 from ..certificate.certificate import Certificate
 from ..problem.problems import BinaryProblem, label_text, require_two_classes
-from ..problem.statement import counted
+from ..problem.statement import counted, in_percent
 from ..training.checkpoint import CheckpointError
 from ..training.fit import Fit
 from ..training.request import Request
@@ -152,7 +152,8 @@ class Runs:
         self.sides[problem.index] = run.sides
         how = "exact" if run.trainer.exact else "by conjugate gradients"
         parts = counted(len(problem.lengths), "partition")
-        return replace(result, algorithm=f"newton: {how}, {run.trainer.full_passes} rounds over {parts}")
+        rounds = counted(run.trainer.full_passes, "round")
+        return replace(result, algorithm=f"newton: {how}, {rounds} over {parts}", newton=True)
 
     def _train_here(self, problem: ShardedProblem, request: Request) -> Result:
         trainer = Shipping(problem, request)
@@ -160,7 +161,7 @@ class Runs:
         result = complete(run)
         self.sides[problem.index] = trainer.counted[2]
         share, parts = trainer.shipped / problem.n_rows, counted(len(problem.lengths), "partition")
-        how = f"{share:.2%} of the rows in one place, {trainer.full_passes} rounds over {parts}"
+        how = f"{in_percent(share, 2)} of the rows in one place, {counted(trainer.full_passes, 'round')} over {parts}"
         return replace(result, algorithm=f"dcd: {how}")
 
 

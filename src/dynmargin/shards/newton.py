@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..algorithms.newton import CLOSE_ENOUGH, LARGEST_STIFFNESS, MOST_SOFT_STEPS, SOFT, STIFF
+from ..problem.wording import any_of, wording
 from ..training.request import LARGEST_COUNT
 from .gradients import approximate_direction
 from .path import DAMAGED, Path, Vector
@@ -34,9 +35,11 @@ class ShardedNewton:
 
     def __init__(self, problem: ShardedProblem, seed: int) -> None:
         if not problem.stiffness <= LARGEST_STIFFNESS:
+            words = wording()
+            advice = any_of([words.scaling, f"use a smaller {words.name('C')}"])
             raise ValueError(
                 f"2 C weight times the squared length of a row is {problem.stiffness:.1g} on average, more than the "
-                f"{LARGEST_STIFFNESS:g} that Newton's method can compute with; scale the features, or use a smaller C"
+                f"{LARGEST_STIFFNESS:g} that Newton's method can compute with; {advice}"
             )
         self.problem = problem
         self.seed = seed

@@ -101,6 +101,10 @@ class OnDisk:
         """Return the sum of ``function(shard, *arguments)`` over all shards."""
         return sum_in_turn(function(shard, *arguments) for _, shard in self.visit())
 
+    def sum_each(self, function: Callable[..., S], parts: Sequence[Any], *arguments: Any) -> S:
+        """Return the sum of ``function(shard, part, *arguments)`` over all shards and their parts."""
+        return sum_in_turn(function(shard, parts[i], *arguments) for i, shard in self.visit())
+
     def fold(self, function: Callable[..., T], start: T, *arguments: Any) -> Callable[[], T]:
         """Compute ``value = function(shard, value, *arguments)`` from shard to shard, during the next pass."""
         fold = _Fold(function, start, arguments)

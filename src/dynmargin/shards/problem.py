@@ -9,17 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ..certificate.certificate import Proof
+from ..certificate.bounds import Proof, outward
 from ..problem.packed import LARGEST_LENGTH, SMALLEST_LENGTH
 from ..problem.problems import BinaryProblem
 from .executor import Executor
 from .shard import Digests, Shard
-from .sums import Evidence, Facts, tree_sum
+from .sums import Evidence, Facts
 
 Vector = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-# A rounding error of plain sums that is worth a second pass: this part of the gap, unless it is below any interest.
+# A rounding error of plain sums is worth a second pass if it is this part of the gap, unless it is negligible beside
+# the bound and also less than this part of the gap that is asked for.
 VISIBLE, NEGLIGIBLE = 1e-3, 1e-8
 
 
@@ -52,7 +53,12 @@ class ShardedProblem:
     """
 
     def __init__(
-        self, shards: Executor, problem: BinaryProblem, lengths: list[int], n_features: int, index: int = 0
+        self,
+        shards: Executor,
+        problem: BinaryProblem,
+        lengths: list[int],
+        n_features: int,
+        index: int = 0,
     ) -> None:
         self.shards, self.problem, self.index = shards, problem, index
         self.lengths, self.n_features = lengths, n_features
@@ -114,7 +120,7 @@ class ShardedProblem:
     def _by_shard(self, places: Integers) -> list[tuple[Integers, slice]]:
         """Return for each shard which of its rows are meant, and where they are in the list."""
         offsets = np.append(0, np.cumsum(self.lengths)).astype(np.int64)
-        if len(places) and not (places[0] >= 0 and places[-1] < offsets[-1] and (np.diff(places) > 0).all()):
+        if len(places) and not (places[0] >= 0 and places[-1] < offsets[-1] and (places[1:] > places[:-1]).all()):
             raise ValueError("the rows of counts must increase, and belong to the data")
         cuts = np.searchsorted(places, offsets).tolist()
         return [
@@ -122,16 +128,28 @@ class ShardedProblem:
             for begin, end, first in zip(cuts[:-1], cuts[1:], offsets[:-1], strict=True)
         ]
 
-    def prove(self, _: Any, w: Vector, b: float, places: Integers, counts: Integers, confirming: bool) -> Proof:
-        """Prove what weights and counts are worth, as the core's problems do; the counts go to where the rows are."""
+    def prove(
+        self, _: Any, w: Vector, b: float, places: Integers, counts: Integers, confirming: bool, epsilon: float = 0.0
+    ) -> Proof:
+        """Prove what weights and counts are worth, as the core's problems do; the counts go to where the rows are.
+
+        What rounding leaves open may be a small part of `epsilon`, the gap that is asked for.
+        """
         parts = [(rows, counts[cut]) for rows, cut in self._by_shard(places)]
 
         def evidence(careful: bool) -> Evidence:
-            return tree_sum(self.shards.map_each(Shard.evidence, parts, self.problem, w, b, careful))
+            return self.shards.sum_each(Shard.evidence, parts, self.problem, w, b, careful)
 
-        return self.conclude(w, b, evidence, confirming)
+        return self.conclude(w, b, evidence, confirming, epsilon)
 
-    def conclude(self, w: Vector, b: float, evidence: Callable[[bool], Evidence], confirming: bool) -> Proof:
+    def published(self, proof: Proof) -> _core.Bounds:
+        """Return the bounds of a proof as a certificate has them: rounded outward, so that they never cross."""
+        margin, upper_bound, _ = outward(proof, self.problem, (self.n_features,), confirming=False)
+        return _core.Bounds(margin, upper_bound, margin)
+
+    def conclude(
+        self, w: Vector, b: float, evidence: Callable[[bool], Evidence], confirming: bool, epsilon: float
+    ) -> Proof:
         """Conclude from the sums of all shards; careful ones only where plain ones leave an error that shows."""
         stated = self.problem.to_core(np.zeros(0, dtype=np.int8))
 
@@ -140,12 +158,15 @@ class ShardedProblem:
             # A shard that was lost is read again; a file may have changed since, and its digest is published.
             changed = [i for i, (now, then) in enumerate(zip(found.rows, self._found[1], strict=True)) if now != then]
             if changed:
-                raise ValueError(f"partition {changed[0]} is not what it was when training began: its rows changed")
+                raise ValueError(
+                    f"the rows of partition {changed[0]} (counting from 0) have changed since training began"
+                )
             return _core.prove_sums(stated, w, b, *found.for_core(), 1 if confirming else 3)
 
         if confirming:
             return concluded(True)
         plain = concluded(False)
         (margin, margin_error), (bound, bound_error) = plain[:2]
-        shows = margin_error + bound_error > max(VISIBLE * (bound - margin), NEGLIGIBLE * bound)
+        negligible = min(NEGLIGIBLE, VISIBLE * epsilon) * bound
+        shows = margin_error + bound_error > max(VISIBLE * (bound - margin), negligible)
         return concluded(True) if shows or not np.isfinite(bound - margin) else plain

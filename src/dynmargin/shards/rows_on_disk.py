@@ -8,16 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ..certificate.certificate import Certificate, Verification
+from ..certificate.certificate import Certificate
+from ..certificate.verification import Verification
 from ..data.binary import Block, Folder, open_folder
 from ..data.dataset import Csr
 from ..data.limits import bytes_of
 from ..problem.matrix import as_matrix
 from ..problem.problems import Weights
+from ..problem.statement import counted
 from .on_disk import OnDisk, sum_in_turn
-from .room import memory_of
+from .room import LimitTooSmall, memory_of, to_predict, to_verify
 from .shard import Shard
-from .sums import S
+from .sums import S, T
 from .verification import verify_shards
 
 BYTES_PER_SCALED_VALUE = 12  # a double and its column
@@ -86,7 +88,9 @@ class RowsOnDisk:
     def classes(self) -> NDArray[Any]:
         """The labels, in order."""
         if self.folder.labels is None:
-            raise ValueError(f"the data in {self.folder.path} have no labels")
+            raise ValueError(
+                f"the data in {self.folder.path} have no labels; convert a source that has them, tables with --label"
+            )
         return np.sort(self.folder.labels)
 
     @property
@@ -124,7 +128,8 @@ class RowsOnDisk:
     def __repr__(self) -> str:
         rows, columns = self.shape
         size, limit = _core.in_units(self.nbytes), _core.in_units(self.memory_limit)
-        return f"<RowsOnDisk: {rows} x {columns}, {size} in {len(self.folder.blocks)} blocks; memory_limit={limit}>"
+        blocks = counted(len(self.folder.blocks), "block")
+        return f"<RowsOnDisk: {rows} x {columns}, {size} in {blocks}; memory_limit={limit}>"
 
     def __iter__(self) -> Iterator[tuple[Any, NDArray[Any] | None]]:
         """Yield the blocks, each a scipy.sparse.csr_matrix and its labels."""
@@ -134,8 +139,11 @@ class RowsOnDisk:
     def blocks(self) -> Iterator[tuple[Any, NDArray[Any] | None]]:
         """Yield the blocks, each a sparse matrix without scipy (an array, if rows are centred) and its labels."""
         for i in range(len(self.folder.blocks)):
-            rows, y = self.folder.read(i)
-            yield self._scaled(rows), y
+            yield self._block(i)
+
+    def _block(self, i: int) -> tuple[Any, NDArray[Any] | None]:
+        rows, y = self.folder.read(i)
+        return self._scaled(rows), y
 
     def _scaled(self, rows: _core.PackedRows) -> Any:
         X = Csr(*_core.unpack(rows), (rows.n_rows, self.shape[1]))
@@ -148,27 +156,34 @@ class RowsOnDisk:
 
     def each(self, function: Callable[[Any], NDArray[Any]]) -> NDArray[Any]:
         """Return what a function says of the rows of every block, one after the other."""
-        return np.concatenate([function(X) for X, _ in self.blocks()])
+        return np.concatenate(list(self._of_each(function)))
 
     def sum(self, function: Callable[..., S], *arguments: Any) -> S:
         """Return what a function of rows adds up to over all blocks."""
-        return sum_in_turn(function(X, *arguments) for X, _ in self.blocks())
+        return sum_in_turn(self._of_each(function, *arguments))
+
+    def _of_each(self, function: Callable[..., T], *arguments: Any) -> Iterator[T]:
+        """Yield what a function says of every block, which is dropped before the next one is read."""
+        for i in range(len(self.folder.blocks)):
+            yield function(self._block(i)[0], *arguments)
 
     def shards(self, sample_weight: Weights | None = None, room: int = 0, *, anew: bool = False) -> OnDisk:
         """Return the blocks as shards, of which as many stay in memory as there is room for.
 
-        `anew` packs rows again when they are read: the digests of rows that a block holds are not believed then.
+        `anew` computes the digests of rows when they are read: those that a block holds are not trusted then.
         """
         folder, offsets = self.folder, np.append(0, np.cumsum(self.folder.lengths))
         if folder.labels is None:
-            raise ValueError(f"the data in {folder.path} have no labels")
+            raise ValueError(
+                f"the data in {folder.path} have no labels; convert a source that has them, tables with --label"
+            )
         if sample_weight is not None and len(sample_weight) != len(self):
-            raise ValueError(f"there are {len(sample_weight)} weights for {len(self)} rows")
+            raise ValueError(f"there are {counted(len(sample_weight), 'weight')} for {counted(len(self), 'row')}")
 
         def read(i: int) -> Shard:
-            packed, y = folder.read(i)
+            packed, y = folder.read(i, trust_digests=not anew)
             assert y is not None
-            if anew or self.scaling is not None:
+            if self.scaling is not None:
                 packed = _core.pack(as_matrix(self._scaled(packed)))
             weight = None if sample_weight is None else np.array(sample_weight[offsets[i] : offsets[i + 1]])
             return Shard.of_rows(packed, y, weight)
@@ -176,11 +191,22 @@ class RowsOnDisk:
         sizes = [memory_of(size, n_rows) for size, n_rows in zip(self.sizes, folder.lengths, strict=True)]
         return OnDisk(read, sizes, room)
 
+    def require_room_to_predict(self, n_scores: int, *, labels_kept: bool = False) -> None:
+        """Refuse a limit that is too small for so many scores per row, block by block."""
+        needs = to_predict(self.folder.blocks, self.shape[1], n_scores, self.at_work, labels_kept=labels_kept)
+        self._require_room("predicting", needs)
+
+    def _require_room(self, what: str, needs: dict[str, int]) -> None:
+        if (least := sum(needs.values())) > self.memory_limit:
+            raise LimitTooSmall(self.memory_limit, f"{what} on these {len(self)} rows", needs, least)
+
     def verify(self, certificate: Certificate, sample_weight: Any = None, **expected: Any) -> Verification:
         """Verify a certificate block by block; see `Certificate.verify`, which calls this."""
         if certificate.problem.joint:
             raise ValueError("a joint certificate needs rows that fit into memory; these stay on the disk")
         weight = None if sample_weight is None else np.broadcast_to(np.asarray(sample_weight, np.float64), len(self))
+        sizes, n_counts = self.sizes, certificate.counts.nnz
+        self._require_room("verifying", to_verify(sizes, self.folder.lengths, self.shape[1], n_counts, self.at_work))
         return verify_shards(certificate, self.shards(weight, anew=True), **expected)
 
 

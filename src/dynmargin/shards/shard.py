@@ -14,7 +14,9 @@ from ..problem.matrix import as_matrix
 from ..problem.problems import BinaryProblem, Weights, distinct, first_foreign
 from ..training.request import LARGEST_COUNT
 from ..training.run import SLICE_SECONDS
+from .counted import Audited, CountedShard
 from .path import Path, Vector
+from .some_rows import SomeRows
 from .sums import Evidence, Facts, PointSums, triangle_of
 
 Integers = NDArray[np.int64]
@@ -50,20 +52,6 @@ class Survey(NamedTuple):
     weights: Vector
     weighted: bool
     nonzeros: int
-
-
-class CountedShard(NamedTuple):
-    """The counts of a shard: which of its rows have one, on which side these are, and how many."""
-
-    counted: NDArray[np.uint8]
-    positive: NDArray[np.uint8]
-    counts: Integers
-
-    def unpacked(self, n_rows: int) -> tuple[Integers, Integers, NDArray[np.int8]]:
-        """Return the rows with a count, their counts and their sides."""
-        rows = np.flatnonzero(np.unpackbits(self.counted, count=n_rows)).astype(np.int64)
-        positive = np.unpackbits(self.positive, count=len(rows)).view(np.int8)
-        return rows, self.counts, 2 * positive - 1
 
 
 class Shard:
@@ -177,17 +165,11 @@ class Shard:
         """Return the diagonal of the Hessian's sum over rows at the end of a path."""
         return self.of(problem).diagonal(path)
 
-    def sample(self, problem: BinaryProblem, seed: tuple[int, ...], share: float) -> tuple[Any, ...]:
-        """Return a share of the rows: CSR arrays, sides and weights."""
-        return self.of(problem).sample(seed, share)
-
     def own_solution(self, problem: BinaryProblem, seed: tuple[int, ...], n_shards: int, visits: float) -> Vector:
         """Return weights by so many visits per row of dual coordinate descent, as if all shards were like this one."""
         return self.of(problem).own_solution(problem, seed, n_shards, visits)
 
-    def audit(
-        self, problem: BinaryProblem, path: Path, scale: float, w: Vector, b: float, careful: bool
-    ) -> tuple[Evidence, CountedShard]:
+    def audit(self, problem: BinaryProblem, path: Path, scale: float, w: Vector, b: float, careful: bool) -> Audited:
         """Turn the slacks at the end of a path into counts, and say what they and the weights contribute to a proof."""
         return self.of(problem).audit(path, scale, w, b, careful)
 
@@ -212,7 +194,7 @@ class Shard:
         return function(Csr(*rows, (len(rows[-1]) - 1, self.n_features)))
 
     def foreign(self, problem: BinaryProblem) -> tuple[int, Any] | None:
-        """Return the first row whose label is none of the classes, and the label."""
+        """Return the first row whose label is not one of the classes, and the label."""
         row = first_foreign(problem, self.y, self.sample_weight)
         return None if row is None else (row, self.y[row])
 
@@ -292,13 +274,17 @@ class ProblemOnShard:
         with self.lock:
             return self.spread(self.at(path).diagonal() - 1.0)
 
-    def sample(self, seed: tuple[int, ...], share: float) -> tuple[Any, ...]:
-        """Return a share of the rows, the same for the same seed."""
-        size = round(share * len(self.members))
-        chosen = np.sort(np.random.default_rng(seed).choice(self.members, size, replace=False)).astype(np.int64)
+    def some(self, places: Integers) -> SomeRows:
+        """Return a copy of some rows."""
+        values, columns, starts = _core.unpack(self.shard.rows, places)
         weight = self.shard.sample_weight
-        rows = _core.unpack(self.shard.rows, chosen)
-        return *rows, self.sides[chosen], np.ones(size) if weight is None else weight[chosen]
+        weights = np.ones(len(places)) if weight is None else weight[places]
+        return SomeRows(values, columns.astype(np.int32), np.diff(starts), self.sides[places], weights, places)
+
+    def sample(self, seed: tuple[int, ...], size: int) -> SomeRows:
+        """Return so many of the rows that take part, the same for the same seed."""
+        chosen = np.random.default_rng(seed).choice(self.members, size, replace=False)
+        return self.some(np.sort(chosen).astype(np.int64))
 
     def own_solution(self, problem: BinaryProblem, seed: tuple[int, ...], n_shards: int, visits: float) -> Vector:
         """Return weights by dual coordinate descent on these rows alone, slacks `n_shards` times as expensive."""
@@ -315,7 +301,7 @@ class ProblemOnShard:
             pass
         return self.spread(trainer.weights())
 
-    def audit(self, path: Path, scale: float, w: Vector, b: float, careful: bool) -> tuple[Evidence, CountedShard]:
+    def audit(self, path: Path, scale: float, w: Vector, b: float, careful: bool) -> Audited:
         """Turn slacks into counts; where there are none at all, which proves nothing, every row counts the same."""
         with self.lock:
             alpha = self.at(path).dual_weights() if scale > 0 else np.ones(len(self.members))
@@ -324,7 +310,7 @@ class ProblemOnShard:
         counted = np.zeros(len(self.sides), dtype=bool)
         counted[rows] = True
         found = CountedShard(np.packbits(counted), np.packbits(self.sides[rows] > 0), counts)
-        return self.evidence(rows, counts, w, b, careful), found
+        return Audited(self.evidence(rows, counts, w, b, careful), (found,))
 
     def evidence(self, rows: Integers, counts: Integers, w: Vector, b: float, careful: bool) -> Evidence:
         """Say what weights and counts contribute to a proof."""

@@ -24,7 +24,9 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..algorithms.dual import start_dcd
-from ..certificate.certificate import Certificate, Proof, certificate_from, outward
+from ..certificate.bounds import Proof, outward
+from ..certificate.certificate import Certificate
+from ..certificate.certify import certificate_from
 from ..certificate.counts import SparseCounts
 from ..data.dataset import Csr
 from ..data.limits import require_memory
@@ -36,7 +38,8 @@ from ..training.result import Check
 from ..training.run import Refinement, Run, complete
 from .path import DAMAGED, Vector
 from .problem import ShardedProblem
-from .shard import ProblemOnShard, Shard
+from .shard import Shard
+from .some_rows import SomeRows, join
 
 Integers = NDArray[np.int64]
 
@@ -60,7 +63,7 @@ class Shipping:
     def __init__(self, problem: ShardedProblem, request: Request) -> None:
         self.problem, self.request = problem, request
         self.offsets = np.append(0, np.cumsum(problem.lengths)).astype(np.int64)
-        self.parts: list[tuple[NDArray[Any], ...]] = []  # values, columns, lengths, sides, weights, places
+        self.parts: list[SomeRows] = []  # of each shard and round
         self.weights: Vector | None = None
         self.intercept = 0.0
         self.counted: tuple[Integers, Integers, NDArray[np.int8]] = _no_counts()
@@ -70,7 +73,7 @@ class Shipping:
     @property
     def shipped(self) -> int:
         """How many rows have been collected."""
-        return sum(len(part[5]) for part in self.parts)
+        return sum(len(part.places) for part in self.parts)
 
     def advance(self, seconds: float, max_updates: int) -> _core.Event:
         """Collect rows and solve again, however long that takes."""
@@ -92,17 +95,17 @@ class Shipping:
         seeds = [(self.request.seed, self.problem.index, i) for i in range(len(self.problem.lengths))]
         self._collect(_sample, seeds, share)
 
-    def _collect(self, function: Callable[..., Any], parts: list[Any], *arguments: Any) -> None:
+    def _collect(self, function: Callable[..., SomeRows], parts: list[Any], *arguments: Any) -> None:
         found = self.problem.shards.map_each(function, parts, self.problem.problem, *arguments)
         self.full_passes += 1
-        for first, (values, columns, starts, sides, weights, places) in zip(self.offsets, found, strict=False):
-            if len(places):
-                self.parts.append((values, columns, np.diff(starts), sides, weights, places + first))
-        require_memory("the rows that decide", BYTES_PER_VALUE * sum(len(part[0]) for part in self.parts))
+        for first, part in zip(self.offsets, found, strict=False):
+            if len(part.places):
+                self.parts.append(part.after(int(first)))
+        require_memory("the rows that decide", BYTES_PER_VALUE * sum(len(part.values) for part in self.parts))
 
     def _taken(self) -> list[Integers]:
         """Return for each shard which of its rows are here."""
-        places = np.sort(np.concatenate([part[5] for part in self.parts]))
+        places = np.sort(np.concatenate([part.places for part in self.parts]))
         return [
             rows - first
             for rows, first in zip(
@@ -122,15 +125,12 @@ class Shipping:
 
     def _solve(self) -> None:
         """Train on the rows that are here."""
-        values, columns, lengths, sides, weights, places = (
-            np.concatenate([part[k] for part in self.parts]) for k in range(6)
-        )
-        starts = np.append(0, np.cumsum(lengths)).astype(np.int64)
-        matrix = as_matrix(Csr(values, columns.astype(np.int64), starts, (len(lengths), self.problem.n_features)))
+        joined, here = join(list(self.parts), self.problem.n_features)
+        matrix, sides, places = as_matrix(joined), here.sides, here.places
         stated, rows = self.problem.problem, _core.pack(matrix)
         others = next(label for label in (*stated.classes, None) if label != stated.positive)
         labels = np.array([others, stated.positive], dtype=object)[(sides > 0).astype(int)]
-        packed = PackedProblem(matrix, rows, stated, labels, weights, self.problem.index)
+        packed = PackedProblem(matrix, rows, stated, labels, here.weights, self.problem.index)
         asked = replace(
             self.request,
             epsilon=self.request.epsilon / 2,
@@ -154,10 +154,10 @@ class Shipping:
         if self.weights is None:
             self.weights = np.zeros(self.problem.n_features)
         if self.proof is None:
-            self.proof = self.problem.prove(None, self.weights, self.intercept, *self.counted[:2], confirming=False)
+            witnesses, epsilon = (self.weights, self.intercept, *self.counted[:2]), self.request.epsilon
+            self.proof = self.problem.prove(None, *witnesses, confirming=False, epsilon=epsilon)
             self.full_passes += 1
-        (margin, _), (bound, _) = self.proof[:2]
-        return _core.Bounds(margin, bound, margin)
+        return self.problem.published(self.proof)
 
     def checked(self, gap: float, enough: float | None) -> None:
         """Do nothing: the next check is due after the next solution."""
@@ -175,7 +175,7 @@ class Shipping:
 
     def snapshot(self) -> NDArray[np.uint8]:
         """Return the state as bytes: which rows are here, in the order in which they came."""
-        places = [part[5] for part in self.parts]
+        places = [part.places for part in self.parts]
         numbers = np.array([self.full_passes, self.updates], dtype=np.int64)
         return np.concatenate([numbers, *places]).view(np.uint8)
 
@@ -208,28 +208,24 @@ def _no_counts() -> tuple[Integers, Integers, NDArray[np.int8]]:
     return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int8)
 
 
-def _fetched(shard: Shard, places: Integers, problem: BinaryProblem) -> tuple[Any, ...]:
-    """Return some rows of a shard: CSR arrays, sides, weights, and which they are."""
-    own, weight = shard.of(problem), shard.sample_weight
-    rows = _core.unpack(shard.rows, places)
-    return *rows, own.sides[places], np.ones(len(places)) if weight is None else weight[places], places
+def _fetched(shard: Shard, places: Integers, problem: BinaryProblem) -> SomeRows:
+    return shard.of(problem).some(places)
 
 
-def _sample(shard: Shard, seed: tuple[int, ...], problem: BinaryProblem, share: float) -> tuple[Any, ...]:
-    members = shard.of(problem).members
-    chosen = np.random.default_rng(seed).choice(members, math.ceil(share * len(members)), replace=False)
-    return _fetched(shard, np.sort(chosen).astype(np.int64), problem)
+def _sample(shard: Shard, seed: tuple[int, ...], problem: BinaryProblem, share: float) -> SomeRows:
+    own = shard.of(problem)
+    return own.sample(seed, math.ceil(share * len(own.members)))
 
 
 def _in_the_way(
     shard: Shard, taken: Integers, problem: BinaryProblem, weights: Vector, intercept: float, threshold: float
-) -> tuple[Any, ...]:
-    own: ProblemOnShard = shard.of(problem)
+) -> SomeRows:
+    own = shard.of(problem)
     rows = Csr(*_core.unpack(shard.rows), (len(shard.y), shard.n_features))
     scores = own.sides * (_core.score_rows(as_matrix(rows), weights[None])[0][:, 0] + intercept)
     found = (own.sides != 0) & ~(scores >= threshold)
     found[taken] = False
-    return _fetched(shard, np.flatnonzero(found).astype(np.int64), problem)
+    return own.some(np.flatnonzero(found).astype(np.int64))
 
 
 class QuietRun(Run):

@@ -1,19 +1,16 @@
 """Where a run begins: the solution on a sample of all rows, or the mean of what every shard finds by itself."""
 
-from typing import Any
-
 import numpy as np
 
 from .. import _core
 from ..algorithms.newton import SUBSET_STEPS
-from ..data.dataset import Csr
 from ..problem.matrix import as_matrix
 from ..problem.problems import BinaryProblem
 from .path import Vector
 from .point import zeros
 from .problem import ShardedProblem
 from .shard import Shard
-from .sums import tree_sum
+from .some_rows import SomeRows, join
 
 LARGEST_SHARE = 0.25  # of all rows
 # Rows per coordinate. What the sample's solution is short of the best falls with that number, whatever the number of
@@ -34,12 +31,9 @@ def start_on_sample(problem: ShardedProblem, price: float, seed: int) -> Vector:
     n_shards = len(problem.lengths)
     seeds = [(seed, problem.index, i) for i in range(n_shards)]
     parts = problem.shards.map_each(_sample, seeds, problem.problem, size / problem.n_rows)
-    values, columns, starts, sides, weights = zip(*parts, strict=True)
-    before = np.cumsum([0, *(part[-1] for part in starts)])
-    indptr = np.concatenate([[0], *(part[1:] + first for part, first in zip(starts, before, strict=False))])
-    shape = (len(indptr) - 1, problem.n_features)
-    rows = _core.pack(as_matrix(Csr(np.concatenate(values), np.concatenate(columns), indptr, shape)))
-    core = problem.problem.to_core(np.concatenate(sides), np.concatenate(weights))
+    matrix, sample = join(parts, problem.n_features)
+    rows, core = _core.pack(as_matrix(matrix)), problem.problem.to_core(sample.sides, sample.weights)
+    del matrix, sample
     members = np.arange(rows.n_rows, dtype=np.uint32)
     packed = np.zeros(rows.n_columns + 1)
     point = _core.Newton(rows, core, members, packed, scale=price * problem.n_rows / max(1, len(members)))
@@ -66,8 +60,7 @@ def start_on_shards(problem: ShardedProblem, seed: int) -> Vector:
     if problem.n_rows < problem.n_features * n_shards:
         return w
     seeds = [(seed, problem.index, i) for i in range(n_shards)]
-    parts = problem.shards.map_each(_own_solution, seeds, problem.problem, n_shards)
-    w = tree_sum(parts) / n_shards
+    w = problem.shards.sum_each(_own_solution, seeds, problem.problem, n_shards) / n_shards
     return w if np.isfinite(w).all() else zeros(problem)
 
 
@@ -75,5 +68,6 @@ def _own_solution(shard: Shard, seed: tuple[int, ...], problem: BinaryProblem, n
     return shard.own_solution(problem, seed, n_shards, OWN_VISITS)
 
 
-def _sample(shard: Shard, seed: tuple[int, ...], problem: BinaryProblem, share: float) -> tuple[Any, ...]:
-    return shard.sample(problem, seed, share)
+def _sample(shard: Shard, seed: tuple[int, ...], problem: BinaryProblem, share: float) -> SomeRows:
+    own = shard.of(problem)
+    return own.sample(seed, round(share * len(own.members)))

@@ -42,6 +42,14 @@ def merge(parts: Sequence[T], join: Callable[[Sequence[T]], T]) -> T:
     return parts[0]
 
 
+def levels(n_parts: int) -> int:
+    """Return how many levels of groups there are above so many parts: each holds a sum while they come in turn."""
+    found = 1
+    while n_parts > FAN_IN:
+        n_parts, found = -(-n_parts // FAN_IN), found + 1
+    return found
+
+
 def tree_sum(parts: Sequence[S]) -> S:
     """Return the sum over all shards."""
     return merge(parts, add_in_order)

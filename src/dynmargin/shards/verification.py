@@ -3,9 +3,10 @@
 from collections.abc import Collection
 from typing import Any
 
-from ..certificate.certificate import Certificate, Verification, unproven
-from ..problem.problems import BinaryProblem, label_text
-from ..problem.statement import counted, labels_text
+from ..certificate.certificate import Certificate
+from ..certificate.verification import Verification, unproven
+from ..problem.problems import BinaryProblem
+from ..problem.statement import counted, foreign_text
 from .executor import Executor
 from .problem import ShardedProblem
 from .shard import Shard, Survey
@@ -35,9 +36,7 @@ def verify_shards(
     for length, foreign in zip(lengths, shards.map(Shard.foreign, problem), strict=True):
         if foreign is not None:
             row, label = foreign
-            known = labels_text(problem.classes)
-            detail = f"row {before + row + 1} has the label {label_text(label)}, which is none of the classes {known}"
-            return unproven("other data", detail)
+            return unproven("other data", foreign_text(problem.classes, before + row, label))
         before += length
     try:
         sharded = ShardedProblem(shards, problem, lengths, n_features)

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ..certificate.certificate import certify
+from ..certificate.certify import certify
 from ..certificate.counts import SparseCounts
 from ..data.archives import contents
 from ..data.atomic import STDOUT, atomic_write, require_writable
@@ -43,7 +43,7 @@ FORMAT, VERSION = "dynmargin checkpoint", 1
 COST = 0.02  # of the time of a fit that snapshots may take
 
 Arrays = dict[str, NDArray[Any]]
-_FIGURES = ("stop_reason", "passes", "updates", "beta", "dual_scale", "algorithm")
+_FIGURES = ("stop_reason", "passes", "updates", "beta", "dual_scale", "algorithm", "newton")
 # What damaged files end in.
 _MISFITS = (KeyError, ValueError, TypeError, IndexError, OverflowError, RecursionError)
 
@@ -274,13 +274,15 @@ class Checkpoint:
             parameters = dict(header.get("parameters", {}))
             self.data, self.seed = header.get("data"), header.get("seed")
         except DataError as error:  # also of a file that may not be read, or takes too much memory
-            raise CheckpointError(f"{error}; a checkpoint cannot be continued from it") from error
+            raise CheckpointError(
+                f"{error}, so training cannot continue from it. Remove it, or name another file"
+            ) from error
         except _MISFITS as error:
             raise self.damaged() from error
         if not (known and isinstance(self.data, str | None) and isinstance(self.seed, int | None)):
             raise self.damaged()
         if number > VERSION:
-            raise CheckpointError(f"{os.fspath(self.path)} was written by a newer dynmargin; upgrade it")
+            raise CheckpointError(f"{os.fspath(self.path)} was written by a newer dynmargin; upgrade dynmargin")
         for name in sorted(parameters.keys() | self.parameters.keys()):
             then, now = parameters.get(name), self.parameters.get(name)
             if then != now:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..problem.problems import Problem, Weights
+from ..problem.statement import counted
 from ..problem.wording import wording
 from .fit import Fit, Job, Train, run_jobs
 from .request import Request
@@ -39,7 +40,9 @@ class Fold:
             weight *= sample_weight
         classes = np.unique(y[weight > 0])
         if len(classes) < 2:
-            raise ValueError(f"fold {number} leaves {len(classes)} class to train on; {wording().splitting}")
+            left, first = counted(len(classes), "class", "classes"), wording().first_row
+            which = f"fold {number + first} (counting from {first})"
+            raise ValueError(f"{which} leaves only {left} to train on; {wording().splitting}")
         return cls(classes, weight)
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from ..certificate.certificate import Certificate
+from ..problem.statement import in_percent
 from ..problem.wording import any_of, wording
 
 StopReason = Literal[
@@ -71,8 +72,13 @@ class Check(NamedTuple):
 
     @property
     def gap(self) -> float:
-        """``1 - margin / upper_bound``."""
-        return 1 - self.margin / self.upper_bound if 0 < self.upper_bound < math.inf else math.inf
+        """``1 - margin / upper_bound``; never negative.
+
+        The bounds of a certificate are rounded outward and cannot cross. Those of a check on the way may not be yet:
+        at the optimum, the margin may be the larger one by a rounding.
+        """
+        gap = 1 - self.margin / self.upper_bound if 0 < self.upper_bound < math.inf else math.inf
+        return 0.0 if gap < 0 else gap  # NaN stays NaN
 
 
 @dataclass(frozen=True)
@@ -147,13 +153,14 @@ class Result:
         at_the_end = problem.hard_margin or (self.stop_reason == "stalled" and gap < ROUNDING)
         advice = [
             words.scaling and words.scaling + ratio,
+            f"raise {words.name(self.stop_reason)}" if self.stop_reason in ("max_time", "max_updates") else "",
             "" if at_the_end else f"use a smaller {words.name('C')}",
             "" if at_the_end or not self._newton_would_do() else f"use {words.newton} (which copes with any scale)",
             f"ask for a larger {words.name('epsilon')}",
         ]
         return (
             f"{reason} after {self.history[-1].time:.1f} s: the proven gap is {gap:.3g}, not "
-            f"{self.certificate.epsilon:g}; {what} {max(0.0, 1 - gap):.{digits}%} of the best. "
+            f"{self.certificate.epsilon:g}; {what} {in_percent(max(0.0, 1 - gap), digits)} of the best. "
             f"To get closer, {any_of(advice)}."
         )
 

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _core
-from ..certificate.certificate import Certificate, certify
+from ..certificate.certificate import Certificate
+from ..certificate.certify import certify
 from ..certificate.counts import SparseCounts, as_counts
 from ..problem.packed import PackedProblem
 from ..problem.statement import work_text

@@ -10,7 +10,7 @@ class Schedule:
     """Full passes and three nested active sets (Section 4 of the paper).
 
     A pass over the full set, freshly permuted, gathers the first active set; a pass over that gathers the second, and
-    so on inwards. The order never touches the theory: every update still satisfies the rule's own condition.
+    so on inwards. The order never touches the theory: every addition still satisfies the rule's own condition.
 
     Parameters
     ----------
@@ -35,9 +35,12 @@ class Schedule:
         Return to the full set when the active sets have been visited as often as in this many full passes. That means
         many rounds where they are small and few where they are nearly the full set: one setting for problems that would
         each need rounds of their own.
+    taking_back : bool
+        For PDM with ``stop="certificate"``: in a full pass, take back what a pattern was added too often. What is
+        left are counts that a perceptron may begin with, and they prove a better upper bound.
     mixing : bool
         For PDM with ``stop="certificate"``: after a full pass, go on from the combination of this state and earlier
-        ones that proves the best upper bound. Excess updates are taken back this way.
+        ones that proves the best upper bound.
     renewal : bool
         For PDM with ``stop="certificate"``: after a check, go on from the counts that the best weights call for, if
         noise of the counts is what keeps the bounds apart.
@@ -63,6 +66,7 @@ class Schedule:
     shuffle_active_sets: bool = True
     balanced: bool = True
     inner_passes: float = 2.0
+    taking_back: bool = True
     mixing: bool = True
     renewal: bool = True
     polish: bool = True
@@ -78,7 +82,7 @@ class Schedule:
             )
         if not self.inner_passes > 0:
             raise ValueError(f"inner_passes must be positive, got {self.inner_passes}")
-        for name in ("multiple_updates", "shuffle_first", "mixing", "renewal", "polish"):
+        for name in ("multiple_updates", "shuffle_first", "taking_back", "mixing", "renewal", "polish"):
             if not isinstance(getattr(self, name), bool):
                 raise ValueError(f"{name} must be True or False, got {getattr(self, name)!r}")
         if not 0 < self.rule_accuracy <= 1:
@@ -91,12 +95,16 @@ class Schedule:
         `wide` means more columns than rows.
         """
         if name not in ("fast", "paper"):
-            raise ValueError(f"there are the schedules 'fast' and 'paper', not {name!r}")
+            raise ValueError(f"schedule must be 'fast' or 'paper', got {name!r}")
         return NAMED[name, wide, hard_margin]
 
     def for_other_rules(self) -> "Schedule":
         """Drop what is only for plain PDM, by the paper (the first full pass) or by us: PDM-succ and PFM go without."""
-        return replace(self, first_width=None, single_updates_first=False, mixing=False, renewal=False, polish=False)
+        return replace(self.with_own_updates_only(), first_width=None, single_updates_first=False)
+
+    def with_own_updates_only(self) -> "Schedule":
+        """Drop whatever changes counts otherwise than by the rule."""
+        return replace(self, taking_back=False, mixing=False, renewal=False, polish=False)
 
 
 FAST = Schedule()
@@ -108,6 +116,7 @@ PAPER = Schedule(
     shuffle_active_sets=False,
     balanced=False,
     inner_passes=math.inf,
+    taking_back=False,
     mixing=False,
     renewal=False,
     polish=False,
@@ -119,12 +128,16 @@ PAPER = Schedule(
 WIDE = Schedule(rounds=(9, 4, 4), widths=(1.05, 0.95), inner_passes=1.5)
 
 # The same to a certified 0.1 %: 7 full passes instead of 390 on 4,596 separable rows of 20 columns.
-HARD_MARGIN = Schedule(rounds=(9, 9, 9), widths=(1.5, 1.1), inner_passes=4.0, rule_accuracy=0.3)
+HARD_MARGIN = Schedule(rounds=(9, 9, 9), widths=(1.5, 1.1), inner_passes=4.0, taking_back=False, rule_accuracy=0.3)
+# Milliseconds to a certified 1 %: 39 instead of 69 on 4,795 separable rows of 20,000 columns; but 40 instead of 27 on
+# 18,389 of 20 columns.
+WIDE_HARD_MARGIN = replace(HARD_MARGIN, taking_back=True)
 
 # By name, whether there are more columns than rows, and whether the margin is hard.
 NAMED = {
-    (name, wide, hard_margin): PAPER if name == "paper" else HARD_MARGIN if hard_margin else WIDE if wide else FAST
-    for name in ("fast", "paper")
-    for wide in (False, True)
-    for hard_margin in (False, True)
+    ("fast", False, False): FAST,
+    ("fast", True, False): WIDE,
+    ("fast", False, True): HARD_MARGIN,
+    ("fast", True, True): WIDE_HARD_MARGIN,
+    **{("paper", wide, hard_margin): PAPER for wide in (False, True) for hard_margin in (False, True)},
 }

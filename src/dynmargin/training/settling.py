@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..certificate.ball import Settled
-from ..certificate.certificate import percent
+from ..certificate.settled_share import percent
 from ..problem.packed import PackedProblem
 from ..problem.wording import any_of, wording
 from .checkpoint import Stage
