@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from reference.patterns import extended_patterns
-from reference.polish import Newton, allowed, is_exact, work_of_step
+from reference.polish import PATIENCE, STIFF, Newton, allowed, eased_steps, is_exact, work_of_step
 from reference.presentation import Run
 from reference.rules import DynamicMargin
 
@@ -113,6 +113,59 @@ def test_columns_of_very_different_scales_are_no_obstacle(C):
     assert classifier.stop_reason_ == "certificate"
     assert classifier.n_iter_ < 60
     assert classifier.certificate_.verify(X, y)
+
+
+def nearly_separable(seed):
+    """Few rows need a slack, and slacks are expensive: exact steps from far away are tiny."""
+    rng = np.random.default_rng(seed)
+    X = np.round(8 * rng.normal(size=(300, 40)) @ rng.normal(size=(40, 40)))
+    sides = np.where(X @ rng.normal(size=40) + 4 * rng.normal(size=len(X)) > 0, 1, -1).astype(np.int8)
+    return X, sides
+
+
+def eased(trainer, X, delta):
+    """Advance a run until its steps have cost so much that slacks begin at a lower price; return the weights then."""
+    stiffness = np.mean(np.sum(X**2, axis=1) + 1) / delta**2
+    assert stiffness > STIFF
+    enough = PATIENCE * (60 * len(X) + 2 * np.count_nonzero(X))
+    while next_check(trainer):
+        start, due = weights_of(trainer), trainer.polish_work > enough
+        trainer.checked(0.5)
+        trainer.renew()
+        if trainer.polishing and due:
+            return start, stiffness
+    pytest.fail("the run ended before")
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_slacks_begin_at_a_lower_price_where_steps_are_tiny(seed):
+    """Whatever weights the run takes over then, until the price is the real one, are those of the reference."""
+    (X, sides), delta = nearly_separable(seed), 2.0**-8
+    trainer = trainer_of(X, sides, C=1 / (2 * delta**2), epsilon=1e-9)
+    start, stiffness = eased(trainer, X, delta)
+    ybar, c = extended_patterns(X, sides, 1.0, delta)[:, : X.shape[1] + 1], np.full(len(X), delta**-2)
+    expected, taken = list(eased_steps(ybar, c, start, stiffness)), 0
+    while not taken:
+        before = weights_of(trainer)
+        while trainer.polishing:
+            trainer.advance(0.0)
+            now = weights_of(trainer)
+            if not np.array_equal(now, before):
+                assert any(np.allclose(now, w, rtol=1e-5, atol=1e-9) for w in expected)
+                taken, before = taken + 1, now
+        continued(trainer, 1)
+
+
+@pytest.mark.parametrize("seconds", [0.0, 1.0])
+def test_a_run_continues_from_steps_at_a_lower_price(seconds):
+    (X, sides), delta = nearly_separable(0), 2.0**-8
+    trainer, other = (trainer_of(X, sides, C=1 / (2 * delta**2), epsilon=1e-9) for _ in range(2))
+    eased(trainer, X, delta)
+    trainer.advance(0.0)
+    other.restore(trainer.snapshot())
+    assert other.polishing
+    assert continued(other, 8, seconds) == continued(trainer, 8)
+    assert np.array_equal(other.snapshot(), trainer.snapshot())
 
 
 @pytest.mark.parametrize("shape", [DENSE, SPARSE])

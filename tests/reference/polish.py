@@ -7,6 +7,7 @@ import numpy as np
 FORCING, FULL_LENGTH, FEWEST = 0.5, 0.6, 5
 STIFF_PASSES, STIFF_PASSES_EXACT, VISIT, ENTRY = 1e6, 1e4, 60.0, 2.0
 FIRST_SHARE, FIRST_SHARE_EXACT, LARGEST_SHARE = 0.5, 1.0, 4.0
+STIFF, PATIENCE, SOFT, DEARER, CLOSE, MOST_STEPS = 3000.0, 50.0, 100.0, 10.0, 0.1, 60
 
 
 class Newton:
@@ -79,6 +80,20 @@ class Newton:
                 break
             k = k - length * step
         return k
+
+
+def eased_steps(ybar, c, w, stiffness):
+    """Yield the weights after each exact step where slacks begin at a low price, which rises near each solution."""
+    price = SOFT / stiffness
+    newton = Newton(ybar, price * c, w, exact=True)
+    while price < 1:
+        for _ in range(MOST_STEPS):
+            newton.step()
+            yield newton.w
+            if newton.margin >= (1 - CLOSE) * newton.upper_bound:
+                break
+        price = min(1.0, DEARER * price)
+        newton = Newton(ybar, price * c, newton.w, exact=True)
 
 
 def is_exact(X):

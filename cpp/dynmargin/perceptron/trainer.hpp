@@ -202,6 +202,7 @@ class Trainer : public Presentation<Problem, std::pair<std::int64_t, std::int64_
       // Where rounding decides, weights may seem to beat the bound, and no real ones would ever replace them.
       if (polish_.margin() <= (1 + 1e-9) * before)
         lower_bound_.take_better(polish_.w(), polish_.scores(), polish_.margin());
+      polish_.proceed();
       const double margin = lower_bound_.margin();
       if (!polish_.over(margin, now)) continue;
       // Rounding may cost a tenth of what is gained, which has to be worth the change.

@@ -266,7 +266,7 @@ class PlainSum {
 
 // How far rounding may move a bound: by this part of the distance between the two, or by this part of the gap that was
 // asked for, times the margin. (Where Newton's method has all but closed the gap, only rounding is left of it.)
-inline constexpr double negligible_error = 1e-5, invisible_error = 1e-9;
+inline constexpr double negligible_error = 1e-5, invisible_error = 1e-8;
 
 // Whether what rounding has added to a is negligible for a gap of the usual size.
 inline bool is_negligible(double cancelled, double margin, double t) {
