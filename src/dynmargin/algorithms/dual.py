@@ -10,9 +10,8 @@ from ..training.run import Refinement, train
 
 LARGEST_TOLERANCE = 0.99  # with 1, no dual weights at all would satisfy SVM-light's rule
 # Visits per row of coordinate descent before its states are mixed: fewer where four states take less room than the
-# rows. (Newsgroups take 12 in all, and four states of 1.7 million columns would double the memory of a fit. 7,809 rows of
-# 973 columns take 0.71 times the visits for it, 1,901 of 709 columns 0.64 times; on average 3 % less over 266 random
-# problems.)
+# rows. (Newsgroups take 12 in all, and four states of 1.7 million columns would double the memory of a fit. 7,809 rows
+# of 973 columns take 0.71 times the visits for it, 1,901 of 709 columns 0.64 times.)
 MIX_AFTER, MIX_SMALL_AFTER, MIXED_STATES = 20.0, 8.0, 4
 PAPER_WIDTH, PAPER_ROUNDS = 1.01, 5  # as the PDM paper reports for MPU: two active sets, five rounds each
 

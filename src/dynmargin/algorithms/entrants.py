@@ -43,7 +43,7 @@ STIFFEST = 1e6  # for these forecasts; no algorithm is to wait longer for its tu
 # random problems three get other turns for it: 134 ms instead of 297, 13 instead of 26, 13 instead of 12.)
 ACCELERATES = 0.6
 # Times the work so far: no forecast of coordinate descent is good for more, within the first passes and later. It
-# accelerates once its states are mixed. (Of 129 random problems 20 get other turns for it. They take 0.8 times the work:
+# accelerates once its states are mixed. (Of 129 random problems 20 get other turns for it, and take 0.8 times the work:
 # 1,676 rows of 444 columns a fifth, and none more than 1.22 times.)
 FARTHEST_AT_FIRST, FIRST, FARTHEST = 5.0, 80.0, 20.0
 # Where rows are dense, or features few, and the stiffness is above this, coordinate descent is either the fastest or
@@ -52,8 +52,8 @@ FARTHEST_AT_FIRST, FIRST, FARTHEST = 5.0, 80.0, 20.0
 # stays the same; PDM, which makes such steps too, takes longer. (25 of 210 random problems get other turns for it. They
 # take 0.63 times the time, and none takes more than 1.15 times.)
 HARD, PROBE, CROWDED, STEADY, HARDLY = 100.0, 2.0, 0.15, 0.02, 0.9
-# Times the work so far, what it is expected to take then; on sparse rows Newton's method may be hopeless too. (1,378 rows
-# of 1,590 columns: 16 ms instead of 103.)
+# Times the work so far, what it is expected to take then; on sparse rows Newton's method may be hopeless too. (1,378
+# rows of 1,590 columns: 16 ms instead of 103.)
 HOPELESS, HOPELESS_IF_SPARSE = 1000.0, 80.0
 TRUSTED = 300.0  # passes of coordinate descent: if Newton's method takes more, it does not suit the problem after all
 PDM_PER_NEWTON = 1.2  # and what PDM is expected to take at least, compared with Newton's method
