@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
+#include "dynmargin/data/block_memory.hpp"
 #include "dynmargin/data/digest.hpp"
 #include "dynmargin/data/packing.hpp"
 #include "dynmargin/data/stored_rows.hpp"
@@ -128,13 +129,29 @@ void bind_matrix(nb::module_& m) {
       "rows"_a, "The rows as bytes.");
   m.def(
       "load_rows",
-      [](Vector<std::uint8_t> bytes, std::int64_t n_columns, bool trust_digests) {
+      [](Vector<std::uint8_t> bytes, std::int64_t n_columns, bool trust_digests, bool copy) {
+        const auto give_back = [](const Vector<std::uint8_t>* kept) {
+          nb::gil_scoped_acquire acquire;
+          delete kept;
+        };
+        const Owner owner = copy ? nullptr : Owner(new Vector<std::uint8_t>(bytes), give_back);
         nb::gil_scoped_release release;
-        return std::make_shared<PackedRows>(load_rows(std::as_bytes(span_of(bytes)), n_columns, trust_digests));
+        return std::make_shared<PackedRows>(load_rows(std::as_bytes(span_of(bytes)), n_columns, trust_digests, owner));
       },
-      "bytes"_a, "n_columns"_a, "trust_digests"_a = true,
+      "bytes"_a, "n_columns"_a, "trust_digests"_a = true, "copy"_a = true,
       "Rows from the bytes of `store_rows`, of a matrix with that many columns; they must be memory that nobody else "
-      "writes to. Digests that are not trusted are computed anew.");
+      "writes to, as long as the rows exist if there is no copy. Digests that are not trusted are computed anew.");
+
+  nb::class_<BlockMemory>(m, "BlockMemory", "Memory for blocks that are read one after the other.")
+      .def(nb::init<>())
+      .def(
+          "take",
+          [](BlockMemory& self, std::size_t nbytes) {
+            auto* kept = new std::shared_ptr<std::byte[]>(self.take(nbytes));
+            nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::shared_ptr<std::byte[]>*>(p); });
+            return NumpyArray<std::uint8_t>(reinterpret_cast<std::uint8_t*>(kept->get()), {nbytes}, owner);
+          },
+          "nbytes"_a, "Bytes for a block; they come back when nobody refers to them any more.");
 
   bind_digest_nonzeros<double>(m);
   bind_digest_nonzeros<std::int64_t>(m);

@@ -21,7 +21,7 @@ class DenseRows : public RowProducts<DenseRows<Value>> {
   using Stored = Value;
 
   DenseRows(std::int64_t n_rows, std::int64_t n_columns)
-      : n_columns_(n_columns), size_(n_rows * n_columns), values_(std::make_unique_for_overwrite<Value[]>(size_)) {}
+      : n_columns_(n_columns), size_(n_rows * n_columns), values_(new Value[size_]) {}
 
   std::uint64_t start(std::size_t k) const { return k * n_columns_; }
 
@@ -97,20 +97,26 @@ class DenseRows : public RowProducts<DenseRows<Value>> {
     bytes.insert(bytes.end(), values.begin(), values.end());
   }
 
-  // Rows from stored values.
-  DenseRows(std::int64_t n_rows, std::int64_t n_columns, bool /*renumbered*/, std::span<const std::byte> stored)
+  // Rows from stored values, which are not copied if they have an owner, who keeps them.
+  DenseRows(std::int64_t n_rows, std::int64_t n_columns, bool /*renumbered*/, std::span<const std::byte> stored,
+            const std::shared_ptr<const void>& owner)
       : n_columns_(n_columns), size_(stored.size() / sizeof(Value)) {
     require(n_columns == 0 ? stored.empty()
                            : stored.size() % (n_columns * sizeof(Value)) == 0 &&
                                  stored.size() / (n_columns * sizeof(Value)) == static_cast<std::size_t>(n_rows),
             "the stored rows are damaged");
-    values_ = std::make_unique_for_overwrite<Value[]>(size_);
-    if (!stored.empty()) std::memcpy(values_.get(), stored.data(), stored.size());
+    if (owner) {
+      auto* const values = reinterpret_cast<const Value*>(stored.data());
+      values_ = std::shared_ptr<Value[]>(owner, const_cast<Value*>(values));
+    } else {
+      values_ = std::shared_ptr<Value[]>(new Value[size_]);
+      if (!stored.empty()) std::memcpy(values_.get(), stored.data(), stored.size());
+    }
   }
 
  private:
   std::size_t n_columns_, size_;
-  std::unique_ptr<Value[]> values_;
+  std::shared_ptr<Value[]> values_;
 };
 
 }  // namespace dynmargin

@@ -42,7 +42,7 @@ class SparseRows : public RowProducts<SparseRows<Value, Column>> {
       : starts_(std::make_unique_for_overwrite<std::uint64_t[]>(n_rows)),
         n_rows_(n_rows),
         capacity_(place_after(n_rows, n_stored)),
-        blocks_(std::make_unique_for_overwrite<std::byte[]>(capacity_ + fetched)) {  // the last row is prefetched too
+        blocks_(new std::byte[capacity_ + fetched]) {  // the last row is prefetched too
   }
 
   std::uint64_t start(std::size_t k) const { return starts_[k]; }
@@ -143,13 +143,18 @@ class SparseRows : public RowProducts<SparseRows<Value, Column>> {
   }
 
   // Rows from stored blocks, which may come from anywhere: what does not fit is refused. `renumbered` columns are in
-  // any order, others increase.
-  SparseRows(std::int64_t n_rows, std::int64_t n_columns, bool renumbered, std::span<const std::byte> stored)
+  // any order, others increase. The blocks are not copied if they have an owner, who keeps them.
+  SparseRows(std::int64_t n_rows, std::int64_t n_columns, bool renumbered, std::span<const std::byte> stored,
+             const std::shared_ptr<const void>& owner)
       : n_rows_(n_rows), capacity_(stored.size()), renumbered_(renumbered) {
     require_stored(n_rows_ <= stored.size() / sizeof(Length));
     starts_ = std::make_unique_for_overwrite<std::uint64_t[]>(n_rows_);
-    blocks_ = std::make_unique_for_overwrite<std::byte[]>(capacity_ + fetched);
-    if (!stored.empty()) std::memcpy(blocks_.get(), stored.data(), stored.size());
+    if (owner) {
+      blocks_ = std::shared_ptr<std::byte[]>(owner, const_cast<std::byte*>(stored.data()));
+    } else {
+      blocks_ = std::shared_ptr<std::byte[]>(new std::byte[capacity_ + fetched]);
+      std::copy(stored.begin(), stored.end(), blocks_.get());
+    }
     std::size_t place = 0;
     std::vector<std::uint32_t> last_seen(renumbered ? n_columns : 0);  // in which row, counted from 1
     for (std::int64_t k = 0; k < n_rows; ++k) {
@@ -219,7 +224,7 @@ class SparseRows : public RowProducts<SparseRows<Value, Column>> {
 
   std::unique_ptr<std::uint64_t[]> starts_;
   std::size_t n_rows_, capacity_;
-  std::unique_ptr<std::byte[]> blocks_;
+  std::shared_ptr<std::byte[]> blocks_;
   bool renumbered_ = false;
 };
 

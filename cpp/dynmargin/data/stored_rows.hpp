@@ -15,6 +15,7 @@
 #include <array>
 #include <bit>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -23,6 +24,7 @@
 namespace dynmargin {
 
 using Bytes = std::span<const std::byte>;
+using Owner = std::shared_ptr<const void>;  // of bytes
 
 constexpr std::size_t word_bytes = sizeof(std::uint64_t);
 constexpr std::uint64_t stored_rows_mark = 0x0131776f72206d64u;  // "dm row1" and a version, in this byte order
@@ -106,10 +108,10 @@ std::uint64_t digest(const Rows& rows, std::uint64_t start, std::span<const std:
 
 template <class Rows>
 PackedRows load_as(std::span<const std::uint64_t> words, Bytes columns, Bytes digests, Bytes blocks,
-                   std::int64_t n_matrix_columns, bool trust_digests) {
+                   std::int64_t n_matrix_columns, bool trust_digests, const Owner& owner) {
   const auto n_rows = static_cast<std::int64_t>(words[2]), n_columns = static_cast<std::int64_t>(words[3]);
   const bool renumbered = words[5] == 1;
-  PackedRows packed{Rows(n_rows, n_columns, renumbered && !Rows::has_zeros, blocks),
+  PackedRows packed{Rows(n_rows, n_columns, renumbered && !Rows::has_zeros, blocks, owner),
                     n_rows,
                     n_columns,
                     n_matrix_columns,
@@ -141,11 +143,12 @@ PackedRows load_as(std::span<const std::uint64_t> words, Bytes columns, Bytes di
 
 template <std::size_t layout = 0>
 PackedRows load(std::span<const std::uint64_t> words, Bytes columns, Bytes digests, Bytes blocks,
-                std::int64_t n_matrix_columns, bool trust_digests) {
+                std::int64_t n_matrix_columns, bool trust_digests, const Owner& owner) {
   if constexpr (layout < std::variant_size_v<AnyRows>) {
-    if (words[1] != layout) return load<layout + 1>(words, columns, digests, blocks, n_matrix_columns, trust_digests);
+    if (words[1] != layout)
+      return load<layout + 1>(words, columns, digests, blocks, n_matrix_columns, trust_digests, owner);
     return load_as<std::variant_alternative_t<layout, AnyRows>>(words, columns, digests, blocks, n_matrix_columns,
-                                                                trust_digests);
+                                                                trust_digests, owner);
   } else {
     throw std::invalid_argument("the stored rows have a layout that this version does not know");
   }
@@ -153,12 +156,14 @@ PackedRows load(std::span<const std::uint64_t> words, Bytes columns, Bytes diges
 
 }  // namespace stored_rows
 
-// The rows of a matrix that has that many columns in all, at least as many as when they were stored.
-inline PackedRows load_rows(Bytes bytes, std::int64_t n_matrix_columns, bool trust_digests) {
+// The rows of a matrix that has that many columns in all, at least as many as when they were stored. If the bytes have
+// an owner, who keeps them unchanged, the rows stay where they are; they begin at a whole word, counted from the first.
+inline PackedRows load_rows(Bytes bytes, std::int64_t n_matrix_columns, bool trust_digests, const Owner& owner = {}) {
   const DefaultArithmetic arithmetic;
   constexpr std::uint64_t most = std::numeric_limits<std::int32_t>::max();
   std::array<std::uint64_t, 8> words{};
   require(bytes.size() >= sizeof words && bytes.size() % word_bytes == 0, "this is not a file of stored rows");
+  require(!owner || reinterpret_cast<std::uintptr_t>(bytes.data()) % word_bytes == 0, "the bytes are not aligned");
   std::memcpy(words.data(), bytes.data(), sizeof words);
   require(words[0] == stored_rows_mark, "this is not a file of stored rows");
   const Bytes rest = bytes.subspan(sizeof words);
@@ -174,7 +179,7 @@ inline PackedRows load_rows(Bytes bytes, std::int64_t n_matrix_columns, bool tru
           "the stored rows are damaged");
   return stored_rows::load(words, rest.first(column_bytes), rest.subspan(whole_words(column_bytes), digest_bytes),
                            rest.subspan(whole_words(column_bytes) + digest_bytes, words[6]), n_matrix_columns,
-                           trust_digests);
+                           trust_digests, owner);
 }
 
 }  // namespace dynmargin
