@@ -25,6 +25,7 @@ from dynmargin.data.dataset import Csr, Dataset
 from dynmargin.data.formats import convert_to_folder, read_dataset, write_dataset
 from dynmargin.data.limits import bytes_of
 from dynmargin.problem.matrix import as_matrix
+from dynmargin.shards.forecast import GAP_PER_EXCESS, Forecast
 from dynmargin.shards.on_disk import OnDisk, sum_in_turn
 from dynmargin.shards.room import Room
 from dynmargin.shards.shard import Shard
@@ -291,6 +292,108 @@ def test_blocks_that_fit_are_read_once_and_the_others_on_every_pass(narrow):
     assert not shards._resident
 
 
+# What is kept in memory between two passes.
+
+
+@pytest.mark.parametrize("layout", ["ones", "sparse", "dense"])
+@pytest.mark.parametrize("columns", [50, 40_000, 70_000])
+def test_a_pool_holds_the_rows_that_gained_most_rounded_to_float32(layout, columns):
+    random = np.random.default_rng(columns)
+    blocks = [random_rows(60, columns, 20, seed) for seed in range(3)]
+    if layout == "ones":
+        for X in blocks:
+            X.data[:] = 1
+    pool = _core.RowPool(getattr(_core.PoolLayout, layout), columns, 18, 18 * columns)
+    expected = []
+    for X in blocks:
+        gain = np.where(np.arange(60) < 50, random.random(60), 0.0)
+        places = pool.take(_core.pack(as_matrix(X)), gain, 0.1)
+        lengths = np.diff(X.indptr)
+        assert lengths[places].sum() <= 0.1 * X.nnz or layout == "dense"
+        by_gain = np.argsort(-gain)[: len(places)]
+        assert sorted(by_gain) == places.tolist()
+        assert 0 < len(places) <= 6
+        expected.append(X[places].toarray().astype(np.float32))
+    rows = pool.release()
+    found = sp.csr_matrix(_core.unpack(rows), (rows.n_rows, columns))
+    np.testing.assert_array_equal(found.toarray(), np.vstack(expected))
+    assert rows.dense == (layout == "dense")
+    with pytest.raises(ValueError, match="the rows have left the pool"):
+        pool.release()
+
+
+def test_rows_that_float32_cannot_hold_do_not_enter_a_pool():
+    X = sp.csr_matrix(np.diag([1.0, 1e60, 1e-60, 2.0]))
+    pool = _core.RowPool(_core.PoolLayout.sparse, 4, 4, 4)
+    assert pool.take(_core.pack(as_matrix(X)), np.ones(4), 1.0).tolist() == [0, 3]
+    assert pool.release().n_rows == 2
+
+
+def test_a_pool_is_never_larger_than_it_was_made_for():
+    X = random_rows(100, 300, 30, 0)
+    pool = _core.RowPool(_core.PoolLayout.sparse, 300, 10, 100)
+    taken = [pool.take(_core.pack(as_matrix(X)), np.arange(100.0), 0.5) for _ in range(4)]
+    rows = pool.release()
+    assert rows.n_rows == sum(map(len, taken)) <= 10
+    assert 0 < rows.n_nonzeros <= 100
+
+
+def test_one_layout_holds_the_rows_of_all_blocks(tmp_path, small_blocks):
+    X, y = problem(300, 50)
+    ones = sp.csr_matrix((np.ones_like(X.data), X.indices, X.indptr), X.shape)
+    halves = sp.vstack([ones, X], format="csr")
+    kinds = {"ones": (ones, y), "sparse": (halves, np.tile(y, 2)), "dense": (X.toarray() + 0.1, y)}
+    for layout, (rows, labels) in kinds.items():
+        assert open_data(write(tmp_path / layout, rows, labels)).pool_layout == getattr(_core.PoolLayout, layout)
+
+
+def test_memory_of_a_block_is_given_to_the_next_when_nobody_needs_it():
+    memory = _core.BlockMemory()
+    first = memory.take(1000)
+    address, view = first.ctypes.data, first[:8]
+    assert memory.take(1000).ctypes.data != address
+    del first
+    view[:] = 7
+    assert memory.take(1000).ctypes.data != address
+    del view
+    assert memory.take(900).ctypes.data == address
+    assert memory.take(10).nbytes == 10  # what is much too large is given back
+
+
+def test_rows_that_are_not_copied_keep_their_bytes():
+    X, _ = problem(200, 40_000)
+    packed = _core.pack(as_matrix(X))
+    stored, memory = _core.store_rows(packed), _core.BlockMemory()
+    bytes_ = memory.take(len(stored))
+    bytes_[:] = stored
+    rows = _core.load_rows(bytes_, X.shape[1], copy=False)
+    del bytes_
+    memory.take(len(stored))[:] = 0
+    for ours, theirs in zip(_core.unpack(rows), _core.unpack(packed), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    shifted = np.empty(len(stored) + 1, np.uint8)[1:]
+    shifted[:] = stored
+    with pytest.raises(ValueError, match="not aligned"):
+        _core.load_rows(shifted, X.shape[1], copy=False)
+
+
+def test_upper_bounds_that_fall_by_a_factor_tell_the_gap():
+    forecast = Forecast()
+    assert not forecast.due(1, 0.5)
+    for k in range(5):
+        forecast.passed(1 + 0.1 * 0.5**k)
+    excess = 0.1 * 0.5**4
+    assert forecast.gap == pytest.approx(GAP_PER_EXCESS * excess / (1 + excess))
+    assert forecast.due(5, 1.01 * forecast.gap)
+    assert not forecast.due(5, 0.99 * forecast.gap)
+    forecast.checked(5, 3 * excess)
+    assert forecast.gap == pytest.approx(3 * excess)
+    again = Forecast.from_numbers(forecast.numbers())
+    assert (again.gap, again.due(20, 0.0)) == (forecast.gap, True)
+    forecast.passed(forecast.bounds[-1])
+    assert forecast.due(6, 0.0)  # nothing moves any more
+
+
 # Training.
 
 
@@ -344,6 +447,15 @@ def test_coordinate_descent_over_blocks_is_certified_for_all_rows(tmp_path, smal
     np.testing.assert_array_equal(again.coef_, classifier.coef_)
     sides = np.where(y[classifier.support_] > 0, 1, -1)
     assert (np.sign(classifier.dual_coef_[0]) == sides).all()
+
+
+def test_rounded_rows_of_the_pool_do_not_limit_the_gap(tmp_path, small_blocks, monkeypatch):
+    X, y = problem(400, 5000, per_row=30)
+    data = on_disk(write(tmp_path / "wide", X, y), limit=1_500_000)
+    monkeypatch.setattr(binary.Folder, "memory", property(lambda _: 10**12))
+    classifier = MaxMarginClassifier(C=0.1, random_state=0, algorithm="dcd", epsilon=1e-9).fit(data)
+    assert classifier.certificate_.achieved
+    assert classifier.certificate_.verify(X, y).verdict == "proven"
 
 
 def test_several_classes_and_weights_over_blocks(tmp_path, small_blocks):

@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "arrays.hpp"
+#include "dynmargin/data/row_pool.hpp"
 #include "dynmargin/solve/cholesky.hpp"
 
 using namespace nb::literals;
@@ -150,6 +151,31 @@ void bind_shards(nb::module_& m) {
       nb::sig("def unpack(rows: PackedRows, places: NDArray[numpy.int64] | None = None) -> "
               "tuple[NDArray[typing.Any], NDArray[numpy.int64], NDArray[numpy.int64]]"),
       "The values, columns and starts of a CSR matrix that packs to the same rows, all or some of them.");
+  nb::enum_<RowPool::Layout>(m, "PoolLayout", "How the rows of a pool are packed.")
+      .value("ones", RowPool::Layout::ones)
+      .value("sparse", RowPool::Layout::sparse)
+      .value("dense", RowPool::Layout::dense);
+  nb::class_<RowPool>(m, "RowPool", "Some rows of every block, copied into one place, their values as float32.")
+      .def(nb::init<RowPool::Layout, std::int64_t, std::int64_t, std::int64_t>(), "layout"_a, "n_columns"_a,
+           "most_rows"_a, "most_entries"_a)
+      .def(
+          "take",
+          [](RowPool& self, const PackedRows& rows, Vector<double> gain, double share) {
+            const auto chosen = [&] {
+              nb::gil_scoped_release release;
+              return self.take(rows, span_of(gain), share);
+            };
+            return to_numpy(chosen());
+          },
+          "rows"_a, "gain"_a, "share"_a,
+          "Copy the rows of a block that have gained most, a share of its rows and of their entries at most; return "
+          "which.")
+      .def("release", &RowPool::release, "The rows, which leave the pool.");
+  m.def("pool_entry_bytes", &RowPool::entry_bytes, "layout"_a, "n_columns"_a,
+        "The bytes of an entry in a pool; the entries of a dense row are all its cells.");
+  m.def(
+      "common_pool_layout", [](Vector<std::uint64_t> layouts) { return RowPool::common(span_of(layouts)); },
+      "layouts"_a, "The layout of a pool that can hold rows of all these layouts, as blocks of stored rows begin.");
   m.def(
       "solve_positive_definite",
       [](Square A, Vector<double> b) -> std::optional<NumpyArray<double>> {

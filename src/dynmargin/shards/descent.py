@@ -2,12 +2,14 @@
 
     a pass over the disk   every shard in turn: two visits per row, in random order, to the same w; of each shard, the
                            rows whose weights these visits changed most are copied into a pool in memory
-    the pool               twelve visits per row, where they gain most; then the next pass
+    the pool               sixteen visits per row, where they gain most; then the next pass
 
 A row's dual weight and w are all that has to be kept of a visit, so w is that of all rows at any time. Without the pool
-a shard only adapts w to its own rows, and the next one undoes that. (rcv1-like, 60,000 x 47,236 in 16 shards, passes to
-a gap of 1 %: 9 with a pool of 15 % of the rows, 9 with 25 % and one visit per row, 13 with 12 % and one. Without a pool
-the gap is 2.8 % after 40 passes, with two visits per row or with five. In memory: 17 visits per row.)
+a shard only adapts w to its own rows, and the next one undoes that: the pool has to be of all shards, and large.
+(rcv1-like, 600,000 x 47,236, passes to a gap of 1 %, with twelve visits: 33 with 3 % of the rows in the pool, 15 with
+10 %, 9 with 17 %, 7 with 25 %. With 17 % and 24 visits 8, with 40 visits 7, with rows chosen at random 9. With a pool
+for every half of the file above 14, with one for every quarter the gap is 2.9 % then. 60,000 rows without a pool: 2.8 %
+after 40 passes.)
 """
 
 import math
@@ -19,20 +21,17 @@ from numpy.typing import NDArray
 from .. import _core
 from ..certificate.bounds import Proof
 from ..certificate.counts import LARGEST_WEIGHT, SMALLEST_WEIGHT, TOTAL_COUNT
-from ..problem.matrix import as_matrix
+from ..problem.problems import Weights
+from .forecast import Forecast
 from .on_disk import OnDisk, sum_in_turn
 from .path import DAMAGED, Vector
+from .pool import Pool, PoolSize
 from .problem import ShardedProblem
-from .shard import ProblemOnShard
-from .some_rows import SomeRows, join
 from .sums import Evidence
 
-VISITS, POOL_VISITS = 2, 12  # per row
-LARGEST_POOL = 0.25  # of the rows
-POOL_COPIES = 2  # of the pool while it is put together: rows of each shard and of all, or these packed
-FIRST_CHECK = 5  # passes; a check is one more
-FACTOR = 0.72  # by which a pass reduces the gap, until checks tell
+VISITS, POOL_VISITS = 2, 16  # per row
 NEVER = 1e18  # seconds
+NUMBERS = 7  # of a snapshot, before w and the dual weights
 
 Integers = NDArray[np.int64]
 
@@ -48,14 +47,13 @@ class DiskDescent:
         The dual weights of all rows, and their sides.
     """
 
-    def __init__(self, problem: ShardedProblem, shards: OnDisk, seed: int, epsilon: float, share: float) -> None:
-        self.problem, self.shards, self.seed, self.epsilon = problem, shards, seed, epsilon
-        self.share = min(share, LARGEST_POOL)
+    def __init__(self, problem: ShardedProblem, shards: OnDisk, seed: int, epsilon: float, pool: PoolSize) -> None:
+        self.problem, self.shards, self.seed, self.epsilon, self.pool = problem, shards, seed, epsilon, pool
         self.offsets = np.append(0, np.cumsum(problem.lengths)).tolist()
         self.sides = np.zeros(self.offsets[-1], np.int8)  # of all rows, known after a check
         self.alpha, self.w = np.zeros(self.offsets[-1]), np.zeros(problem.n_features + 1)
         self.full_passes = self.updates = 0
-        self.next_check, self.last_check = FIRST_CHECK, (0, math.inf)  # passes, and the gap then
+        self.forecast = Forecast()
         self.proof: Proof | None = None  # of this state
 
     def advance(self, seconds: float, max_updates: int) -> _core.Event:
@@ -63,44 +61,53 @@ class DiskDescent:
         if self.updates >= max_updates:
             return _core.Event.max_updates
         self.proof = None
-        changed = self._visit_pool(self._visit_all())
+        pool, changed, extension = self._visit_all()
+        extension += self._visit_pool(pool)
+        total = float(self.alpha.sum())
+        self.forecast.passed(math.sqrt(float(self.w @ self.w) + extension) / total if total > 0 else math.inf)
         self.full_passes += 1
         self.updates += changed
         if not np.isfinite(self.w).all():
             return _core.Event.exhausted
         if changed == 0:
             return _core.Event.converged
-        return _core.Event.check_due if self.full_passes >= self.next_check else _core.Event.slice_over
+        due = self.forecast.due(self.full_passes, self.epsilon)
+        return _core.Event.check_due if due else _core.Event.slice_over
 
-    def _visit_all(self) -> "Pool":
-        """Visit the rows of every shard; return those that are worth more visits."""
-        pool = Pool(self.problem.n_features)
+    def _visit_all(self) -> tuple[Pool, int, float]:
+        """Visit the rows of every shard.
+
+        Return those that are worth more visits, how many rows have changed, and the extension of all.
+        """
+        pool, changed, extension = Pool(self.pool, self.problem.n_features), 0, 0.0
         for i, shard in self.shards.visit():
             own, mine = shard.of(self.problem.problem), slice(self.offsets[i], self.offsets[i + 1])
             before = self.alpha[mine].copy()
             self._descend(shard.rows, own.core, shard.columns, mine, VISITS, i)
-            pool.changed += int(np.count_nonzero(before != self.alpha[mine]))
-            pool.take(own, self._most_changed(before, self.alpha[mine]), self.offsets[i])
-        return pool
+            gain = np.abs(self.alpha[mine] - before)
+            changed += int(np.count_nonzero(gain))
+            extension += self._extension(mine, own.sides, shard.sample_weight)
+            pool.take(own, gain, self.offsets[i])
+        return pool, changed, extension
 
-    def _most_changed(self, before: Vector, after: Vector) -> Integers:
-        """Return the rows that gained most, as many as the pool has room for."""
-        gain = np.abs(after - before)
-        most = int(self.share * len(gain))
-        places = (
-            np.argpartition(gain, len(gain) - most)[len(gain) - most :] if 0 < most < len(gain) else np.arange(most)
-        )
-        found: Integers = np.sort(places[gain[places] > 0]).astype(np.int64)
-        return found
+    def _visit_pool(self, pool: Pool) -> float:
+        """Visit the rows of the pool, where that gains most; return what that adds to the extension."""
+        rows, places, sides, weights = pool.release()
+        columns = None if rows.columns is None else rows.columns.astype(np.int64)
+        core = self.problem.problem.to_core(sides, weights)
+        before = self._extension(places, sides, weights)
+        self._descend(rows, core, columns, places, POOL_VISITS, len(self.offsets))
+        return self._extension(places, sides, weights) - before
 
-    def _visit_pool(self, pool: "Pool") -> int:
-        """Visit the rows of the pool, where that gains most; return how many rows have changed."""
-        if pool.parts:
-            rows, sides, weights, places = pool.packed()
-            columns = None if rows.columns is None else rows.columns.astype(np.int64)
-            core = self.problem.problem.to_core(sides, weights)
-            self._descend(rows, core, columns, places, POOL_VISITS, len(self.offsets))
-        return pool.changed
+    def _extension(self, places: Any, sides: NDArray[Any], weights: Weights | None) -> float:
+        """Return the part of the squared length of a that slacks have: the sum of alpha² Delta²."""
+        stated, alpha = self.problem.problem, self.alpha[places]
+        squares = alpha * alpha
+        if weights is not None:
+            squares = np.divide(squares, weights, out=np.zeros_like(squares), where=weights > 0)
+        positive = sides > 0
+        on_positive = float(squares @ positive)
+        return on_positive / (2 * stated.C_positive) + (float(squares.sum()) - on_positive) / (2 * stated.C_negative)
 
     def _descend(
         self,
@@ -144,17 +151,8 @@ class DiskDescent:
             )
             bounds = self.problem.published(self.proof)
             gap = 1 - bounds.margin / bounds.upper_bound if bounds.upper_bound > 0 else math.inf
-            self._expect(gap if math.isfinite(gap) else 1.0)
+            self.forecast.checked(self.full_passes, gap)
         return self.problem.published(self.proof)
-
-    def _expect(self, gap: float) -> None:
-        """Say when the gap will be closed, if every pass reduces it as those before did."""
-        passes, before = self.last_check
-        factor = FACTOR
-        if 0 < gap < before < math.inf and passes < self.full_passes:
-            factor = max(0.3, min(0.95, (gap / before) ** (1 / (self.full_passes - passes))))
-        left = math.log(gap / self.epsilon) / -math.log(factor) if gap > self.epsilon else 1.0
-        self.next_check, self.last_check = self.full_passes + max(1, math.ceil(left)), (self.full_passes, gap)
 
     @property
     def scale(self) -> float:
@@ -210,35 +208,18 @@ class DiskDescent:
 
     def snapshot(self) -> NDArray[np.uint8]:
         """Return the state as bytes."""
-        numbers = [self.full_passes, self.updates, self.next_check, *self.last_check]
+        numbers = [self.full_passes, self.updates, *self.forecast.numbers()]
         return np.concatenate([np.array(numbers, dtype=np.float64), self.w, self.alpha]).view(np.uint8)
 
     def restore(self, snapshot: NDArray[np.uint8]) -> None:
         """Continue from a snapshot."""
-        if len(snapshot) != 8 * (5 + len(self.w) + len(self.alpha)):
+        if len(snapshot) != 8 * (NUMBERS + len(self.w) + len(self.alpha)):
             raise ValueError(DAMAGED)
         numbers = np.ascontiguousarray(snapshot).view(np.float64)
-        state, w, alpha = np.split(numbers, [5, 5 + len(self.w)])
-        if not (np.isfinite(w).all() and (alpha >= 0).all() and np.isfinite(alpha).all() and (state >= 0).all()):
+        state, w, alpha = np.split(numbers, [NUMBERS, NUMBERS + len(self.w)])
+        counted = (state >= 0).all() and np.isfinite(state[[0, 1, -1]]).all()
+        if not (np.isfinite(w).all() and (alpha >= 0).all() and np.isfinite(alpha).all() and counted):
             raise ValueError(DAMAGED)
-        self.full_passes, self.updates, self.next_check = (int(number) for number in state[:3])
-        self.last_check = int(state[3]), float(state[4])
+        self.full_passes, self.updates = int(state[0]), int(state[1])
+        self.forecast = Forecast.from_numbers(state[2:].tolist())
         self.w, self.alpha, self.proof = w.copy(), alpha.copy(), None
-
-
-class Pool:
-    """Rows of all shards, copied while they are visited."""
-
-    def __init__(self, n_features: int) -> None:
-        self.n_features, self.changed = n_features, 0
-        self.parts: list[SomeRows] = []
-
-    def take(self, own: ProblemOnShard, places: Integers, first: int) -> None:
-        """Copy some rows of a shard, whose first row is that of all."""
-        if len(places):
-            self.parts.append(own.some(places).after(first))
-
-    def packed(self) -> tuple[_core.PackedRows, NDArray[Any], Vector, Integers]:
-        """Return the rows, their sides, weights and places among all rows; the copies are given back."""
-        matrix, pool = join(self.parts, self.n_features)
-        return _core.pack(as_matrix(matrix)), pool.sides, pool.weights, pool.places

@@ -17,11 +17,12 @@ from ..training.request import Request
 from ..training.result import Result
 from ..training.run import Refinement, Run, complete
 from ..training.settling import Each
-from .descent import LARGEST_POOL, POOL_COPIES, DiskDescent
+from .descent import DiskDescent
 from .fit import Data, Runs, ShardedFit, ShardedRun, fit, survey, unchanged
 from .newton import ShardedNewton
+from .pool import PoolSize
 from .problem import ShardedProblem
-from .room import Room, exact_fits, memory_of
+from .room import Room, exact_fits
 from .rows_on_disk import RowsOnDisk
 from .settling import fit_settled
 
@@ -64,9 +65,8 @@ def fit_on_disk(
     sizes, lengths = rows.sizes, folder.lengths
     how = {"exact": exact, "gradients": newton and not exact}
     room = Room.of(rows.memory_limit, sizes, lengths, rows.shape[1], **how, scaling=rows.at_work)
-    in_memory = sum(memory_of(size, n_rows) for size, n_rows in zip(sizes, lengths, strict=True))
-    pool = 0 if newton else min(room.for_rows, int(POOL_COPIES * LARGEST_POOL * in_memory))
-    data = data_of(rows, sample_weight, room.for_rows - pool)
+    pool = PoolSize.of(0 if newton else room.for_pool, rows, weighted=sample_weight is not None)
+    data = data_of(rows, sample_weight, min(room.for_rows, room.for_pool - pool.nbytes))
     runs, problems = NewtonOnDisk() if newton else DescentOnDisk(pool), state(data)
     if problems[0].hard_margin or problems[0].loss != "squared_hinge":
         raise ValueError(
@@ -129,15 +129,14 @@ class DescentRun(Run):
 class DescentOnDisk(Runs):
     """Dual coordinate descent, two visits per row and pass over the disk."""
 
-    def __init__(self, room: int) -> None:
+    def __init__(self, pool: PoolSize) -> None:
         super().__init__()
-        self.room = room
+        self.pool = pool
 
     def train(self, problem: ShardedProblem, request: Request) -> Result:
         """Train on one problem."""
         shards: Any = problem.shards
-        share = self.room / (POOL_COPIES * max(1, shards.nbytes))
-        trainer = DiskDescent(problem, shards, request.seed, request.epsilon, share)
+        trainer = DiskDescent(problem, shards, request.seed, request.epsilon, self.pool)
         run = DescentRun(problem, trainer, request, Refinement.none())  # type: ignore[arg-type]
         result = complete(run)
         self.sides[problem.index] = trainer.sides[result.certificate.counts.indices]

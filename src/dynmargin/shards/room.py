@@ -10,6 +10,7 @@ from .sums import levels
 SQUARES = 6  # matrices of the size of the Hessian: of a shard, summed, written out, solved
 VECTORS = 12  # of weights, at any time: most while a shard is asked for careful sums
 VECTORS_PER_LEVEL = 2  # of the tree in which sums are added
+VECTORS_OF_DESCENT = 8  # while rows are visited, when nothing is proven
 VECTORS_OF_GRADIENTS = 8  # conjugate ones, beside those above
 BYTES_PER_COUNT = 18  # of a row, at the end: its number, its count, its side
 BYTES_PER_COUNT_CHECKED = 17  # of a row: its number within its shard, and whether numbers increase
@@ -61,11 +62,14 @@ class Room:
         What takes how much, whatever happens.
     for_rows : int
         What is left.
+    for_pool : int
+        What is left while rows are only visited.
     """
 
     limit: int
     needs: dict[str, int]
     for_rows: int
+    for_pool: int
 
     @classmethod
     def of(
@@ -104,7 +108,8 @@ class Room:
         if smallest > limit:
             needs["the counts of the certificate"] = BYTES_PER_COUNT * n_rows
             raise LimitTooSmall(limit, f"training on these {n_rows} rows", needs, smallest)
-        return cls(limit, needs, limit - taken)
+        left = limit - taken
+        return cls(limit, needs, left, left + needs["the weights"] - 8 * VECTORS_OF_DESCENT * (n_features + 1))
 
 
 def exact_fits(limit: int, n_features: int) -> bool:

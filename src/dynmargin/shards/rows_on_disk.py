@@ -117,6 +117,19 @@ class RowsOnDisk:
             return 0
         return max((BYTES_WHILE_SCALED * values for values, _ in self._scaled_values()), default=0)
 
+    @property
+    def n_values(self) -> int:
+        """How many values the rows have, scaled or not."""
+        return self.folder.nonzeros if self.scaling is None else sum(values for values, _ in self._scaled_values())
+
+    @property
+    def pool_layout(self) -> _core.PoolLayout:
+        """How some rows of all blocks are packed together."""
+        if self.scaling is not None:
+            return _core.PoolLayout.dense if self.scaling.shift.any() else _core.PoolLayout.sparse
+        layouts = [block.layout for block in self.folder.blocks if block.rows]
+        return _core.common_pool_layout(np.array(layouts, np.uint64))
+
     def _scaled_values(self) -> list[tuple[int, Block]]:
         assert self.scaling is not None
         centred = bool(self.scaling.shift.any())
@@ -173,6 +186,7 @@ class RowsOnDisk:
         `anew` computes the digests of rows when they are read: those that a block holds are not trusted then.
         """
         folder, offsets = self.folder, np.append(0, np.cumsum(self.folder.lengths))
+        memory = _core.BlockMemory()
         if folder.labels is None:
             raise ValueError(
                 f"the data in {folder.path} have no labels; convert a source that has them, tables with --label"
@@ -181,7 +195,7 @@ class RowsOnDisk:
             raise ValueError(f"there are {counted(len(sample_weight), 'weight')} for {counted(len(self), 'row')}")
 
         def read(i: int) -> Shard:
-            packed, y = folder.read(i, trust_digests=not anew)
+            packed, y = folder.read(i, trust_digests=not anew, memory=memory)
             assert y is not None
             if self.scaling is not None:
                 packed = _core.pack(as_matrix(self._scaled(packed)))
