@@ -41,7 +41,7 @@ DO_NOT_WAIT = getattr(os, "O_NONBLOCK", 0)  # for somebody who writes to a pipe
 LARGEST_HEADER = 64 * 10**6  # bytes: names of three million columns
 HEAD_BYTES = 64  # of a block: all that its checksum does not cover, and the checksum
 # Of packed rows, about. Three blocks are in memory at any time, which rows could take that are visited again and again;
-# with 8 MB each that were 20 MB more. Smaller ones cost nothing: Newton's method on Covertype, five times over, took
+# with 8 MB each that would be 20 MB more. Smaller ones cost nothing: Newton's method on Covertype, five times over, took
 # 3.5 s with either.
 BLOCK_BYTES = 2 << 20
 UNPACKED_AT_A_TIME = 1 << 16  # values
