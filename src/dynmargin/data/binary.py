@@ -40,9 +40,9 @@ FORMAT, VERSION = "dynmargin data", 2
 DO_NOT_WAIT = getattr(os, "O_NONBLOCK", 0)  # for somebody who writes to a pipe
 LARGEST_HEADER = 64 * 10**6  # bytes: names of three million columns
 HEAD_BYTES = 64  # of a block: all that its checksum does not cover, and the checksum
-# Of packed rows, about. Three blocks are in memory at any time, which rows could take that are visited again and again;
-# with 8 MB each that would be 20 MB more. Smaller ones cost nothing: Newton's method on Covertype, five times over, took
-# 3.5 s with either.
+# Of packed rows, about. Three blocks are in memory at any time; of 8 MB each, they would take 20 MB from the rows that
+# are visited again and again. Small ones cost nothing: Newton's method took 3.5 s on Covertype, five times over, with
+# either size.
 BLOCK_BYTES = 2 << 20
 UNPACKED_AT_A_TIME = 1 << 16  # values
 READ_AHEAD = 256  # bytes behind a block that a visit to its last row may ask the cache for
