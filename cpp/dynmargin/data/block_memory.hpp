@@ -1,7 +1,7 @@
 // Memory for blocks of a file that are read one after the other: a block gets what an earlier one no longer needs.
 //
 // Fresh memory is cleared page by page before it is used. (Training on 466 MB in 205 blocks, in a memory cgroup of a
-// quarter of that: a third of the system's time, and a sixth of all.)
+// quarter of that: 8.6 s of system time for 11 passes with fresh memory and a copy, 4.6 s for 10 passes without.)
 #pragma once
 
 #include <cstddef>
