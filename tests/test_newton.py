@@ -10,7 +10,11 @@ from sklearn.datasets import load_breast_cancer, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import LinearSVC
 
-from dynmargin import MaxMarginClassifier, NewtonClassifier
+from dynmargin import MaxMarginClassifier, NewtonClassifier, _core
+from dynmargin.algorithms.newton import NewtonTrainer
+from dynmargin.problem.matrix import as_matrix
+from dynmargin.problem.packed import PackedProblem
+from dynmargin.problem.problems import state_problems
 
 
 @given(st.integers(0, 2**31), st.sampled_from([0.01, 1.0, 100.0]), st.sampled_from([0.0, 1.0, 5.0]), st.booleans())
@@ -37,6 +41,41 @@ def test_bad_scaling_does_not_matter():
     assert classifier.certificate_.achieved
     assert classifier.n_iter_ < 30
     assert classifier.certificate_.verify(X, y)
+
+
+def stiff_problem(seed):
+    """Slacks are expensive and few are needed, so there are many steps, and the upper bound goes up and down."""
+    rng = np.random.default_rng(seed)
+    X = np.round(8 * rng.normal(size=(800, 150)) @ rng.normal(size=(150, 150)))
+    y = (X @ rng.normal(size=150) + 20 * rng.normal(size=len(X)) > 0).astype(int)
+    (problem,) = state_problems(np.array([0, 1]), 1e3, np.ones(2), rho=1.0)
+    matrix = as_matrix(X)
+    return PackedProblem(matrix, _core.pack(matrix), problem, y)
+
+
+@pytest.mark.parametrize("seed", [0, 2])
+def test_a_long_run_keeps_the_dual_weights_that_prove_most(seed):
+    problem = stiff_problem(seed)
+    trainer, presently, bounds = NewtonTrainer(problem, 0), [], []
+    patterns = np.zeros((problem.n_rows, problem.rows.n_columns + 1))
+    values, columns, starts = _core.unpack(problem.rows)
+    patterns[np.repeat(np.arange(problem.n_rows), np.diff(starts)), columns] = values
+    patterns[:, -1] = 1
+    patterns *= problem.sides[:, None]
+    while trainer.advance(1.0, 2**53) is not _core.Event.converged:
+        if trainer.price < 1:
+            continue
+        presently.append(trainer.point.true_upper_bound)
+        bounds.append(trainer.check().upper_bound)
+        rows, alpha = trainer.support()
+        proven = np.sqrt(np.sum((alpha @ patterns[rows]) ** 2) + np.sum(alpha**2) / 2e3) / alpha.sum()
+        assert bounds[-1] == pytest.approx(proven, rel=1e-9)
+        other = NewtonTrainer(problem, 0)
+        other.restore(trainer.snapshot())
+        assert np.array_equal(other.snapshot(), trainer.snapshot())
+        assert np.array_equal(other.support()[1], alpha)
+    assert bounds[-1] == min(bounds)
+    assert max(now / best for now, best in zip(presently, bounds, strict=True)) > 1.001  # or nothing had to be kept
 
 
 def test_many_rows_begin_on_a_subset(rng):

@@ -27,6 +27,14 @@ CLOSE_ENOUGH = 0.1  # a gap to go on from
 MOST_SOFT_STEPS = 60  # at each price
 LARGEST_STIFFNESS = 1e250  # beyond, products of prices and squared lengths leave the doubles
 
+# Every step raises the margin, but the upper bound goes up and down. So a run that takes long keeps the dual weights
+# that have proven most. (4,795 rows of 352 columns: 220 ms instead of 310. Most runs take fewer steps than this, and
+# have no need of a copy.)
+KEEP_AFTER = 8
+
+NUMBERS = 8  # of a snapshot, before the dual weights that are kept
+DAMAGED = "the snapshot of the run is damaged, or of another run"
+
 
 def n_prices(problem: PackedProblem) -> int:
     """Return at how many prices of slacks, each ten times the last, a run is to look for the solution."""
@@ -63,6 +71,7 @@ class NewtonTrainer:
         self._begin_at(self._start(seed) if start is None else start)
         self.full_passes = self.updates = 0
         self.best_margin, self.best_upper_bound = -np.inf, np.inf
+        self.kept_bound, self.kept = np.inf, np.zeros(0)  # dual weights, and what they prove
 
     def _begin_at(self, w: Vector) -> None:
         self.point = _core.Newton(self.problem.rows, self.problem.binary, self.members, w, self.price)
@@ -100,6 +109,8 @@ class NewtonTrainer:
         better = self.point.margin > self.best_margin or self.point.upper_bound < self.best_upper_bound
         self.best_margin = max(self.best_margin, self.point.margin)
         self.best_upper_bound = min(self.best_upper_bound, self.point.upper_bound)
+        if self.updates > KEEP_AFTER and self.point.upper_bound < self.kept_bound:
+            self.kept_bound, self.kept = self.point.upper_bound, self.point.dual_weights()
         return _core.Event.check_due if better else _core.Event.converged
 
     def _approach(self) -> _core.Event:
@@ -115,9 +126,9 @@ class NewtonTrainer:
         return _core.Event.slice_over
 
     def check(self) -> _core.Bounds:
-        """Return the bounds of the moment; the weights with their slacks are the state, so its margin is the margin."""
+        """Return the best bounds; the weights with their slacks are the state, so its margin is the margin."""
         margin = self.point.true_margin
-        return _core.Bounds(margin, self.point.true_upper_bound, margin)
+        return _core.Bounds(margin, min(self.point.true_upper_bound, self.kept_bound), margin)
 
     def checked(self, gap: float, enough: float | None) -> None:
         """Do nothing: the next check is due after the next step in any case."""
@@ -127,25 +138,42 @@ class NewtonTrainer:
 
     def snapshot(self) -> NDArray[np.uint8]:
         """Return the state as bytes."""
-        numbers = (self.price, self.steps_left, self.full_passes, self.updates, self.best_margin, self.best_upper_bound)
-        return np.concatenate([np.array(numbers).view(np.uint8), self.point.snapshot()])
+        counts = (self.steps_left, self.full_passes, self.updates)
+        bounds = (self.best_margin, self.best_upper_bound, self.kept_bound)
+        numbers = np.concatenate([[self.price, *counts, *bounds, len(self.kept)], self.kept])
+        return np.concatenate([numbers.view(np.uint8), self.point.snapshot()])
 
     def restore(self, snapshot: NDArray[np.uint8]) -> None:
         """Continue from a snapshot."""
-        numbers = snapshot[: 6 * 8].view(np.float64)
-        counts = numbers[1:4]
-        if len(numbers) != 6 or not (0 < numbers[0] <= 1 and ((counts >= 0) & (counts <= LARGEST_COUNT)).all()):
-            raise ValueError("the snapshot of the run is damaged, or of another run")
+        numbers = snapshot[: 8 * NUMBERS].view(np.float64)
+        if len(numbers) != NUMBERS or numbers[-1] not in (0, len(self.members)):
+            raise ValueError(DAMAGED)
+        counts, n_kept = numbers[1:4], int(numbers[-1])
+        end = 8 * (NUMBERS + n_kept)
+        if len(snapshot) < end:
+            raise ValueError(DAMAGED)
+        kept = snapshot[8 * NUMBERS : end].view(np.float64).copy()
+        counted = bool(((counts >= 0) & (counts <= LARGEST_COUNT)).all())
+        sound = bool(((kept >= 0) & (kept < np.inf)).all()) and (n_kept == 0) == (numbers[6] == np.inf)
+        if not (0 < numbers[0] <= 1 and counted and sound):
+            raise ValueError(DAMAGED)
         self.price = float(numbers[0])
         self._begin_at(self.point.w())
-        self.point.restore(np.ascontiguousarray(snapshot[6 * 8 :]))
+        self.point.restore(np.ascontiguousarray(snapshot[end:]))
         self.steps_left, self.full_passes, self.updates = (int(count) for count in counts)
-        self.best_margin, self.best_upper_bound = (float(number) for number in numbers[4:])
+        self.best_margin, self.best_upper_bound, self.kept_bound = (float(number) for number in numbers[4:7])
+        self.kept = kept
 
-    def support(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Return rows and their dual weights; where no slack is left, which proves nothing, the same for all."""
-        found = self.point.dual_weights()
+    def support(self) -> tuple[NDArray[np.int64], Vector]:
+        """Return rows and the dual weights that prove most; where no slack is left, which proves nothing, ones."""
+        found = self.kept if self.kept_bound < self.point.true_upper_bound else self.point.dual_weights()
         return self.members.astype(np.int64), found if found.any() else np.ones(len(found))
+
+    def dual_weights(self) -> Vector:
+        """Return the dual weights of the moment, one per row; 0 for those that are left out."""
+        found = np.zeros(len(self.problem.sides))
+        found[self.members] = self.point.dual_weights()
+        return found
 
     def combination(self) -> Vector:
         """Return the sum of the patterns, times their dual weights, its augmented coordinate last."""
