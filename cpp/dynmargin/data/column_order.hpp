@@ -50,15 +50,10 @@ class ColumnOrder {
  public:
   // With fewer columns than this, whatever is kept per column fits into the cache in any order.
   static constexpr std::int64_t many = 1 << 15;
-  // With more columns per row than this, few of them occur, and then fewer are worth it. (819 rows of 22,278 columns:
-  // 1.2 ms instead of 1.5.)
-  static constexpr std::int64_t many_per_row = 8, many_if_few_occur = 1 << 12;
 
   // Rows that also hold zeros have a place for every column.
-  ColumnOrder(std::int64_t n_rows, std::int64_t n_columns, bool sparse)
-      : n_columns_(n_columns),
-        places_(sparse && n_columns >= (n_columns > many_per_row * n_rows ? many_if_few_occur : many) ? n_columns : 0,
-                unseen) {}
+  ColumnOrder(std::int64_t n_columns, bool sparse)
+      : n_columns_(n_columns), places_(sparse && n_columns >= many ? n_columns : 0, unseen) {}
 
   bool renumbers() const { return !places_.empty(); }
 

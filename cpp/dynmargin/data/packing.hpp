@@ -127,7 +127,7 @@ PackedRows pack_as(const View& view, const std::vector<RowPart>& parts, unsigned
                    double bytes) {
   const double order_bytes = 4.0 * view.n_columns;
   ColumnOrder order = allocating("packing the rows", bytes + order_bytes,
-                                 [&] { return ColumnOrder(view.n_rows, view.n_columns, !Rows::has_zeros); });
+                                 [&] { return ColumnOrder(view.n_columns, !Rows::has_zeros); });
   PackedRows packed = allocating("packing the rows", bytes + 16.0 * view.n_rows, [&] {
     PackedRows empty{Rows(view.n_rows, extent), view.n_rows, view.n_columns, view.n_columns, {}, {}, {}};
     empty.squared_norms.resize(view.n_rows);

@@ -36,7 +36,7 @@ class RowPool {
   RowPool(Layout layout, std::int64_t n_columns, std::int64_t most_rows, std::int64_t most_entries)
       : most_rows_(most_rows),
         most_entries_(most_entries),
-        order_(most_rows, n_columns, layout != Layout::dense),
+        order_(n_columns, layout != Layout::dense),
         packed_(std::make_shared<PackedRows>(
             PackedRows{empty(layout, n_columns, most_rows, most_entries), 0, n_columns, n_columns, {}, {}, {}})) {
     packed_->squared_norms.reserve(most_rows);
