@@ -110,6 +110,10 @@ def test_verify_says_which_column_has_the_labels(run, folder):
     assert (code, out.endswith("; labels from the column kind, as the model says\n")) == (0, True)
     code, out, _ = run("verify", "labelled.npz", "table.csv", "--label", "1")
     assert (code, out.endswith("; labels from the column kind\n")) == (0, True)
+    renamed = (folder / "table.csv").read_text().replace("kind", "label", 1)
+    (folder / "renamed.csv").write_text(renamed)
+    code, out, _ = run("verify", "labelled.npz", "renamed.csv")
+    assert (code, out.endswith("; labels from the column label, where the model says kind\n")) == (0, True)
 
 
 def test_verify_covers_every_row(run, folder):

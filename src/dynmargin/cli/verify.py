@@ -202,16 +202,19 @@ def is_number(word: str) -> bool:
 
 
 def label_column(arguments: argparse.Namespace, dataset: "Dataset | Folder", model: "LinearModel") -> str:
-    """Say which column of a table the labels are, and who has chosen it."""
+    """Say which column of a table the labels are, and whether it is the one that the model names."""
     from ..data.formats import TABLES, format_of
     from ..data.several import files_of
     from ..problem.problems import label_text
 
     tables = {arguments.format or format_of(path) for path in files_of(arguments.data)} <= set(TABLES)
-    label = dataset.label_name or (tables and (arguments.label or model.parameters.get("label"))) or None
+    said = model.parameters.get("label")
+    label = dataset.label_name or (tables and (arguments.label or said)) or None
     if label is None:  # LIBSVM text and archives have no columns to choose from
         return ""
-    chosen = "" if arguments.label or not tables else ", as the model says"
+    chosen = ""
+    if tables and not arguments.label and said is not None:  # a column called "label" replaces one of another name
+        chosen = ", as the model says" if label == said else f", where the model says {label_text(said)}"
     return f"; labels from the column {label_text(label)}{chosen}"
 
 
