@@ -22,7 +22,7 @@ def test_the_hinge_by_its_name_its_number_or_its_algorithm(run, words):
 
 
 def test_a_free_intercept(run):
-    assert run("train", "-q", "-R", "-c", "0.01", "--epsilon", "0.5", "train", "free.npz")[0] == 0
+    assert run("train", "-q", "-R", "-B", "1", "-c", "0.01", "--epsilon", "0.5", "train", "free.npz")[0] == 0
     assert "a free intercept" in run("verify", "free.npz", "train")[1]
 
 
@@ -44,6 +44,8 @@ def test_a_free_intercept(run):
         (("--algorithm", "newton", "-s", "3"), "--loss hinge needs --algorithm auto, dcd, or mpu; newton"),
         (("--loss", "hinge", "--multi-class", "joint"), "squared slacks only"),
         (("-R", "--algorithm", "pdm"), "-R needs --algorithm decomposition"),
+        (("-R", "-B", "-1"), "-R and -B -1 contradict each other"),
+        (("-R", "-B", "5"), "-R and -B 5 contradict each other"),
         (("-C", "-c", "4"), "--C-range LOW HIGH says where to search"),
         (("-C", "-s", "3"), "not for --loss hinge"),
         (("--unheard-of", "1"), "dynmargin train: unrecognized arguments: --unheard-of; see dynmargin train --help\n"),

@@ -51,6 +51,9 @@ def apply_training_options(arguments: argparse.Namespace) -> None:
     if arguments.free_bias:
         if arguments.algorithm not in ("auto", "decomposition"):
             raise ValueError(f"-R needs --algorithm decomposition, not {arguments.algorithm}")
+        if arguments.bias != 1:
+            given = f"-R and -B {arguments.bias:g}"
+            raise ValueError(f"{given} contradict each other: -R asks for a free intercept; leave -B out")
         arguments.algorithm = "decomposition"
 
 
