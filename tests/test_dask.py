@@ -2,9 +2,12 @@
 
 import json
 import logging
+import os
 import pickle
 import re
 import signal
+import subprocess
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
@@ -34,7 +37,7 @@ from distributed import Client, Event  # noqa: E402
 
 from dynmargin.dask import ClusterError, DaskMaxMarginClassifier, verify  # noqa: E402
 from dynmargin.dask import cluster as cluster_module  # noqa: E402
-from dynmargin.dask.local import IgnoreCtrlC  # noqa: E402
+from dynmargin.dask.local import IgnoreCtrlC, ctrl_c_later  # noqa: E402
 
 N_WORKERS = 3
 
@@ -251,6 +254,23 @@ def test_ctrl_c_is_for_the_process_that_leads(workers, client):
     client.unregister_worker_plugin("ctrl-c")
     assert found.certificate_.achieved
     assert all(process.poll() is None for process in workers.processes)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals cannot be blocked there")
+def test_ctrl_c_waits_until_the_workers_are_started():
+    """They never get it; whoever started them gets it when they can be closed."""
+    program = "import signal; print(signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, []))"
+    started = []
+
+    def start():
+        os.kill(os.getpid(), signal.SIGINT)
+        started.append(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout)
+
+    with pytest.raises(KeyboardInterrupt), ctrl_c_later():
+        start()
+    assert started == ["True\n"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
 
 
 def test_a_fit_continues_from_its_checkpoint(client, rows, tmp_path):
