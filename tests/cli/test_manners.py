@@ -1,11 +1,13 @@
 """Every command has help, errors are one line, and the commands that only show something."""
 
 import os
+import signal
 
 import numpy as np
 import pytest
 
 from dynmargin.cli.parser import COMMANDS
+from dynmargin.comparison.peers import ScikitLearnSGD
 
 
 @pytest.mark.parametrize(
@@ -130,6 +132,20 @@ def test_compare_takes_tables_and_other_peers(run):
     assert code == 0
     names = [line.split(",")[0] for line in out.splitlines()]
     assert names == ["algorithm", "pdm", "pdm-succ", "romma", "mpu", "dcd", "newton", "liblinear-newton"]
+
+
+def test_ctrl_c_ends_a_comparison_while_a_peer_trains(run, monkeypatch):
+    """Other libraries do not look for it, and a handler in Python would wait until they are done."""
+    seen, fit = [], ScikitLearnSGD.fit
+
+    def spied(self, *arguments):
+        seen.append(signal.getsignal(signal.SIGINT))
+        return fit(self, *arguments)
+
+    monkeypatch.setattr(ScikitLearnSGD, "fit", spied)
+    assert run("compare", "train", "--algorithms", "newton", "--peers", "sgd")[0] == 0
+    assert seen == [signal.SIG_DFL]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_the_demo_proves_and_draws(run, folder):

@@ -44,12 +44,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Read the data, compare, print the table, write what was asked for."""
     from ..comparison.compare import compare
+    from ..comparison.peers import fitting_inside
     from ..comparison.rendering import as_csv, as_text
     from ..data.atomic import atomic_write, require_other_file, require_writable
     from ..data.dataset import Csr
     from ..data.several import files_of
     from ..training.phases import enter
     from .followed import Followed
+    from .signals import dying_of_ctrl_c
 
     documents.require_separate(arguments, arguments.csv, "--csv")
     if arguments.csv and arguments.csv == arguments.plot:
@@ -63,7 +65,8 @@ def run(arguments: argparse.Namespace) -> int:
     _, y = dataset.labelled()
     dataset.require_finite()
     figure = new_figure() if arguments.plot else None
-    with nullcontext() if arguments.quiet else Followed(arguments.epsilon, []):
+    followed = nullcontext() if arguments.quiet else Followed(arguments.epsilon, [])
+    with followed, fitting_inside(dying_of_ctrl_c):  # nothing is being written yet
         table = compare(
             dataset.X.to_scipy() if isinstance(dataset.X, Csr) else dataset.X,
             y,

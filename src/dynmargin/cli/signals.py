@@ -49,6 +49,23 @@ def ending_on_signals() -> Iterator[None]:
             signal.signal(number, signal.SIG_DFL)
 
 
+@contextmanager
+def dying_of_ctrl_c() -> Iterator[None]:
+    """Let Ctrl-C end the program at once, around code that would not notice it for minutes. Nothing is cleaned up.
+
+    For a program, not for a library. If it is ignored or somebody else handles it, that does not change.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.default_int_handler or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 class _Alarm(BaseException):
     """The time is over. Nobody takes it for an error of whatever is being read."""
 

@@ -28,7 +28,7 @@ from ..training import phases
 from ..training.request import logger
 from ..training.result import Check
 from . import rendering
-from .peers import PEERS, Peer
+from .peers import PEERS, Peer, around_fit
 
 USUAL = ("pdm", "pdm-succ", "romma", "mpu", "dcd", "newton", "liblinear-dcd", "liblinear-newton")
 SOFT_ONLY = tuple(name for name, (algorithm, _) in NAMES.items() if algorithm.soft_only)
@@ -268,7 +268,8 @@ class Contest:
             problem = BinaryProblem(label, self.C, self.C, 1.0, classes=labels)  # as our estimators state it
             sides = problem.sides(self.y, None)
             start = time.perf_counter()
-            solution = peer.fit(sides, self.epsilon, self.random_state)
+            with around_fit():
+                solution = peer.fit(sides, self.epsilon, self.random_state)
             seconds += time.perf_counter() - start
             scores = np.asarray(self.X @ solution.weights).ravel() + solution.intercept
             model = (solution.weights, solution.intercept, scores)

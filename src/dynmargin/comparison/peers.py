@@ -6,7 +6,8 @@ regularise b. They are loaded when they are used.
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -15,6 +16,24 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+_around_fit: Callable[[], AbstractContextManager[None]] = nullcontext
+
+
+@contextmanager
+def fitting_inside(context: Callable[[], AbstractContextManager[None]]) -> Iterator[None]:
+    """Enter such a context around every fit of a peer: none of them notices Ctrl-C, and a program may help itself."""
+    global _around_fit
+    before, _around_fit = _around_fit, context
+    try:
+        yield
+    finally:
+        _around_fit = before
+
+
+def around_fit() -> AbstractContextManager[None]:
+    """Return the context that a peer is to be fitted in."""
+    return _around_fit()
 
 
 class Solution(NamedTuple):
