@@ -76,6 +76,15 @@ def test_names_with_commas_are_one_name_each(run, folder):
     assert "leave them out with --drop '\"a, b\",c d', or" in run("train", "text.csv", "--label", "kind")[2]
 
 
+def test_options_that_would_be_ignored_say_what_they_need(run, folder):
+    code, _, err = run("train", "train", "never.npz", "--checkpoint-every", "60")
+    assert (code, err) == (3, "dynmargin train: --checkpoint-every needs --checkpoint FILE\n")
+    assert not (folder / "never.npz").exists()
+    needed = "--scores needs OUT, the file to write the scores to; - for standard output"
+    for words in ((), ("--json",)):
+        assert run("predict", "test", "model.npz", "--scores", *words) == (3, "", f"dynmargin predict: {needed}\n")
+
+
 def test_a_handful_of_rows_cannot_be_compared(run, folder):
     for rows, why in {
         "1 1:1\n-1 1:-1\n1 1:2\n": "class -1 has only one row",

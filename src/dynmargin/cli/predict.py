@@ -84,6 +84,8 @@ def run(arguments: argparse.Namespace) -> int:
     if model.feature_names is not None and not named:
         notice("the model's features have names and those of the data have none, so they are matched by position")
     out = arguments.out or (None if labelled or arguments.json else "-")
+    if arguments.scores and out is None:
+        raise ValueError("--scores needs OUT, the file to write the scores to; - for standard output")
     found, unlabelled = Found(), []
     enter("predicting")
     with nullcontext() if out is None else atomic_write(out) as file:

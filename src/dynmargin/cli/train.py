@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     cluster.add_arguments(parser)
     add("--checkpoint", metavar="FILE", help="keep snapshots in this file, and continue from it if it exists")
     every = "seconds between two snapshots (default 60); they take at most 2 %% of the time"
-    add("--checkpoint-every", type=positive, default=60.0, metavar="SECONDS", help=every)
+    add("--checkpoint-every", type=positive, metavar="SECONDS", help=every)
     memory = "memory that training on a folder may take, such as 2GB; its rows stay on the disk"
     add("--memory", metavar="BYTES", help=f"{memory} (default: they are read into memory if they fit)")
     add("-q", "--quiet", action="store_true", help="print nothing but notices and errors")
@@ -116,6 +116,8 @@ def train(arguments: argparse.Namespace) -> int:
         search.require_searchable(arguments)
     else:
         search.require_unused(arguments)
+    if arguments.checkpoint_every is not None and arguments.checkpoint is None:
+        raise ValueError("--checkpoint-every needs --checkpoint FILE")
     if arguments.validate and not arguments.search_C:
         if arguments.model:
             notice(f"{arguments.model} is not written: cross-validation leaves no model")

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 LEAST_TIME = 1.0  # seconds to read or scale in any case; a package for tables may have to be loaded too
 LARGEST_EXACT = 2.0**53  # up to here all whole numbers are doubles
 MANY_CLASSES = 20  # of labels that are not whole numbers: they may be meant for regression
+CHECKPOINT_EVERY = 60.0  # seconds, unless --checkpoint-every says otherwise
 LONGEST_LIMIT = 1e8  # seconds, that is three years: clocks refuse what is much longer
 
 
@@ -155,7 +156,7 @@ def open_checkpoint(arguments: argparse.Namespace) -> "Checkpoint | None":
         "--scale": None if arguments.scale == "none" else arguments.scale,
         "--loss": None if "hinge" in arguments.algorithm or arguments.loss != "hinge" else "hinge",
     }
-    return Checkpoint(arguments.checkpoint, arguments.checkpoint_every, parameters, notice)
+    return Checkpoint(arguments.checkpoint, arguments.checkpoint_every or CHECKPOINT_EVERY, parameters, notice)
 
 
 class Training:
