@@ -568,12 +568,27 @@ def test_commands_stay_within_their_memory(tmp_path, monkeypatch):
     [
         ({"C": np.inf}, "the hinge and the hard margin need rows that fit"),
         ({"loss": "hinge"}, "the hinge and the hard margin need rows that fit"),
-        ({"algorithm": "pdm"}, "'auto', 'newton' or 'dcd', not by 'pdm'"),
+        ({"loss": "hinge"}, "with loss='squared_hinge' and a finite C only"),
+        ({"algorithm": "pdm"}, "with algorithm='auto', 'newton' or 'dcd', not with 'pdm'"),
     ],
 )
 def test_what_cannot_be_trained_over_blocks_is_refused_in_words(parameters, message, narrow):
     with pytest.raises(ValueError, match=message):
         MaxMarginClassifier(**parameters).fit(on_disk(narrow[0]))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--loss", "hinge"), "with --loss squared_hinge and a finite -c only"),
+        (("--algorithm", "pdm"), "with --algorithm auto, newton or dcd, not with pdm"),
+    ],
+)
+def test_the_shell_names_its_options(words, message, narrow, monkeypatch, capsys):
+    rows = on_disk(narrow[0])
+    monkeypatch.setattr("dynmargin.cli.on_disk.rows_on_disk", lambda *_, **__: rows)
+    assert main(["train", "-q", str(narrow[0]), "never.npz", *words]) == 3
+    assert message in capsys.readouterr().err
 
 
 def test_labels_belong_to_the_rows(narrow):

@@ -72,6 +72,7 @@ def test_names_with_commas_are_one_name_each(run, folder):
     assert run("train", "-q", "odd.csv", "odd.npz", "--label", " kind", "--drop", '"size, cm",note')[0] == 0
     assert load(folder / "odd.npz").feature_names.tolist() == ['say "x"']
     assert '; without the columns "size, cm", note' in run("verify", "odd.npz", "odd.csv")[1]
+    assert '\n  drop          "size, cm", note\n' in run("info", "odd.npz")[1]
     (folder / "text.csv").write_text('"a, b",c d,kind\nx,y,1\nz,y,2\n')
     assert "leave them out with --drop '\"a, b\",c d', or" in run("train", "text.csv", "--label", "kind")[2]
 

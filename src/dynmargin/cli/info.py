@@ -53,8 +53,11 @@ def run(arguments: argparse.Namespace) -> int:
             f"  counts on {len(counts.rows)} of {counted(counts.shape[0], 'row')}, {counts.sum()} in all",
             f"  digest of the data {certificate.data_digest:016x}, in any order {certificate.rows_digest:016x}",
         ]
-    known = {label_text(key): value for key, value in model.parameters.items() if value not in (None, {})}
-    if shown := [f"  {key:13} {label_text(value)}" for key, value in known.items()]:
+    known = {label_text(key): value for key, value in model.parameters.items() if value not in (None, {}, [])}
+    written = {
+        key: labels_text(value) if isinstance(value, list) else label_text(value) for key, value in known.items()
+    }
+    if shown := [f"  {key:13} {text}" for key, text in written.items()]:
         lines += ["how it was trained (as stored; verify does not check it)", *shown]
     print("\n".join(lines))
     return DONE

@@ -4,7 +4,7 @@ Messages of the core are the same for both, but for these names. The command lin
 else is PYTHON.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -19,6 +19,8 @@ class Wording:
         Of parameters, where they differ from those in Python; empty text for one that does not exist.
     between : str
         What is written between a parameter and its value.
+    text : callable
+        Writes a value that is text, in quotes or not.
     newton, pdm : str
         How to ask for Newton's method, and for PDM.
     scaling : str
@@ -33,6 +35,7 @@ class Wording:
 
     names: Mapping[str, str] = field(default_factory=dict)
     between: str = "="
+    text: Callable[[str], str] = repr
     newton: str = "NewtonClassifier"
     pdm: str = "PDMClassifier"
     scaling: str = "scale the features"
@@ -63,9 +66,11 @@ PYTHON = Wording()
 SHELL = Wording(
     {
         "C": "-c",
+        "algorithm": "--algorithm",
         "beta": "",
         "epsilon": "--epsilon",
         "intercept_scaling": "-B",
+        "loss": "--loss",
         "margin_floor": "",
         "max_fits": "--max-fits",
         "max_time": "--max-time",
@@ -73,6 +78,7 @@ SHELL = Wording(
         "sample_weight": "--weights",
     },
     between=" ",
+    text=str,
     newton="--algorithm newton",
     pdm="--algorithm pdm",
     scaling="scale the features with --scale standard",

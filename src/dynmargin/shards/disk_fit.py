@@ -13,6 +13,7 @@ from ..certificate.certify import certificate_from
 from ..certificate.counts import SparseCounts
 from ..problem.problems import BinaryProblem, Weights, require_two_classes
 from ..problem.statement import counted
+from ..problem.wording import wording
 from ..training.request import Request
 from ..training.result import Result
 from ..training.run import Refinement, Run, complete
@@ -25,6 +26,8 @@ from .problem import ShardedProblem
 from .room import Room, exact_fits
 from .rows_on_disk import RowsOnDisk
 from .settling import fit_settled
+
+ABLE = ("auto", "newton", "dcd")  # algorithms
 
 
 def data_of(rows: RowsOnDisk, sample_weight: Weights | None, room: int) -> Data:
@@ -57,9 +60,11 @@ def fit_on_disk(
 
     With `settle`, until that share of the rows is settled, or of the rows that `settle_on` applies functions to.
     """
-    folder = rows.folder
-    if algorithm not in ("auto", "newton", "dcd"):
-        raise ValueError(f"rows on a disk are trained on by 'auto', 'newton' or 'dcd', not by {algorithm!r}")
+    folder, words = rows.folder, wording()
+    if algorithm not in ABLE:
+        *others, last = map(words.text, ABLE)
+        able = words.setting("algorithm", f"{', '.join(others)} or {last}")
+        raise ValueError(f"rows on a disk are trained on with {able}, not with {words.text(algorithm)}")
     newton = algorithm == "newton" or (algorithm == "auto" and exact_fits(rows.memory_limit, rows.shape[1]))
     exact = newton and rows.shape[1] <= _core.MOST_HESSIAN_COLUMNS
     sizes, lengths = rows.sizes, folder.lengths
@@ -69,9 +74,10 @@ def fit_on_disk(
     data = data_of(rows, sample_weight, min(room.for_rows, room.for_pool - pool.nbytes))
     runs, problems = NewtonOnDisk() if newton else DescentOnDisk(pool), state(data)
     if problems[0].hard_margin or problems[0].loss != "squared_hinge":
+        able = f"{words.setting('loss', words.text('squared_hinge'))} and a finite {words.name('C')}"
         raise ValueError(
-            "rows on a disk are trained on with the squared hinge and a finite C only; the hinge and the hard margin "
-            "need rows that fit into memory"
+            f"rows on a disk are trained on with {able} only; the hinge and the hard margin need rows that fit into "
+            "memory"
         )
     if settle is None:
         return data, fit(data, problems, request, around, runs)
