@@ -5,6 +5,7 @@ import sys
 import numpy as np
 import pytest
 
+import dynmargin.dask
 from dynmargin import (
     ConvergenceDisplay,
     CPathDisplay,
@@ -46,3 +47,13 @@ def test_frames_name_the_package(data, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match=r"history_frame needs pandas: pip install pandas"):
         fitted.history_frame()
+
+
+def test_clusters_name_the_packages(monkeypatch):
+    for name in [name for name in sys.modules if name.startswith("dynmargin.dask.")]:
+        monkeypatch.delitem(sys.modules, name)
+    for name in ("dask", "distributed"):
+        monkeypatch.setitem(sys.modules, name, None)
+    for name in ("DaskMaxMarginClassifier", "verify"):
+        with pytest.raises(ImportError, match=r"a cluster needs dask: pip install 'dask\[array\]' distributed"):
+            getattr(dynmargin.dask, name)

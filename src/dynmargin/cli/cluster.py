@@ -63,11 +63,13 @@ def require_possible(arguments: argparse.Namespace) -> None:
 @contextmanager
 def connected(arguments: argparse.Namespace) -> Iterator[Any]:
     """Connect to the cluster that is named, or start one of processes with one thread each."""
+    from ..dask import NEEDS_DASK
+
     try:
         from ..dask.cluster import ClusterError
         from ..dask.local import local_cluster
     except ImportError:
-        raise ValueError("a cluster needs dask: pip install 'dask[array]' distributed") from None
+        raise ValueError(NEEDS_DASK) from None
     where = running(arguments) if arguments.scheduler else local_cluster(arguments.workers)
     try:
         with where as client:

@@ -25,8 +25,15 @@ _HOMES = {
 
 __all__ = sorted(_HOMES)
 
+NEEDS_DASK = "a cluster needs dask: pip install 'dask[array]' distributed"
+
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    try:
+        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    except ModuleNotFoundError as error:
+        if error.name not in ("dask", "distributed"):
+            raise
+        raise ModuleNotFoundError(NEEDS_DASK, name=error.name) from None
