@@ -188,7 +188,7 @@ def test_a_table_without_names_is_told_by_its_first_line(tmp_path):
         ("a,b\n1,2\n,3\n", "column 'a' has no value in row 2"),
         ("a,b\n1,2\n\n3\n", r"not readable as CSV: row 2 \(counting from 1\) has 1 field, and the first line has 2"),
         ("1,2\n3,4,5\n", r"not readable as CSV: row 2 \(counting from 1\) has 3 fields, and the first line has 2"),
-        ("a,a\n1,2\n", "several columns are called 'a'"),
+        ("a,a\n1,2\n", "several columns are called 'a'; rename all but one"),
         ("", "the file is empty"),
     ],
 )

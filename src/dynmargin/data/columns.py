@@ -53,7 +53,7 @@ def choose(names: Sequence[str], named: bool, asked: Asked, file: str) -> Column
     """Choose among the columns of a table; in one that is not `named`, columns have numbers only."""
     if len(set(names)) < len(names):
         twice = next(column for column, times in Counter(names).items() if times > 1)
-        raise DataError(f"several columns are called {twice!r}", file)
+        raise DataError(several_called(twice), file)
     if asked.required and asked.label is None:
         how = f"use --label NAME; the columns are {listed(names)}"
         if not named:
@@ -127,6 +127,11 @@ def _find(names: Sequence[str], named: bool, column: str, file: str) -> int:
             f"there is no column {number}; they are numbered from 1 to {len(names)}, or from -1 backwards", file
         )
     return _place(number, len(names))
+
+
+def several_called(name: str) -> str:
+    """Say what is wrong with columns of one name."""
+    return f"several columns are called {name!r}; rename all but one: a model finds its columns by their names"
 
 
 def _is_number(column: str) -> bool:

@@ -18,7 +18,7 @@ from ..problem.matrix import as_matrix
 from . import Format, binary, libsvm, npz, tables
 from .archives import STDIN, contents, head, name_of, pieces, without_compression
 from .atomic import STDOUT, atomic_write
-from .columns import Asked
+from .columns import Asked, several_called
 from .dataset import Csr, DataError, Dataset
 
 TABLES = ("csv", "tsv", "parquet")
@@ -106,7 +106,7 @@ def _checked(dataset: Dataset, name: str) -> Dataset:
             raise DataError(f"its feature_names are {names.shape} of {names.dtype}, not one text per column", name)
         if len(distinct := np.unique(names)) < len(names):
             twice = next(one for one in distinct.tolist() if np.count_nonzero(names == one) > 1)
-            raise DataError(f"several columns are called {twice!r}", name)
+            raise DataError(several_called(twice), name)
     return dataset
 
 
