@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from dynmargin import MaxMarginClassifier, PDMClassifier, _core
+from dynmargin.cli.main import main
 from dynmargin.data.dataset import Csr
 from dynmargin.problem.matrix import as_matrix
 from dynmargin.problem.wording import SHELL, speaking
@@ -47,7 +48,9 @@ def test_whoever_shows_something_else_is_not_interrupted():
     assert shown == []
 
 
-def test_a_fit_says_what_it_does(rng):
+@pytest.fixture
+def entered():
+    """What is said to go on, as it is said."""
     entered = []
 
     class Listener:
@@ -55,12 +58,22 @@ def test_a_fit_says_what_it_does(rng):
         heard = staticmethod(lambda: entered.append("check"))
 
     phases.listeners.append(Listener())
-    try:
-        PDMClassifier().fit(rng.normal(size=(50, 3)), np.arange(50) % 2)
-    finally:
-        phases.listeners.clear()
+    yield entered
+    phases.listeners.clear()
+
+
+def test_a_fit_says_what_it_does(rng, entered):
+    PDMClassifier().fit(rng.normal(size=(50, 3)), np.arange(50) % 2)
     assert entered[:2] == ["packing the rows", "training"]
     assert {"proving", "check"} <= set(entered)
+
+
+@pytest.mark.parametrize("out", ["rows/", "rows.npz"])
+def test_a_conversion_says_that_it_reads(out, tmp_path, monkeypatch, entered):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows.svm").write_text("1 1:1\n-1 1:2\n")
+    assert main(["data", "convert", "rows.svm", out]) == 0
+    assert entered[0] == "reading rows.svm"
 
 
 def test_a_verbose_fit_leaves_no_thread_behind(rng):

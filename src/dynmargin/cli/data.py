@@ -55,11 +55,14 @@ def run_listing(arguments: argparse.Namespace) -> int:
 
 def run_conversion(arguments: argparse.Namespace) -> int:
     """Read one format and write another."""
+    from ..data.archives import name_of
     from ..data.atomic import require_other_file
     from ..data.formats import convert_to_folder, format_of, write_dataset
+    from ..training.phases import enter
 
     require_other_file(arguments.out, arguments.data)
     if (arguments.to or format_of(arguments.out)) == "folder":
+        enter(f"reading {name_of(arguments.data)}")  # and writing, piece by piece
         labelled, notices = convert_to_folder(
             arguments.data, arguments.out, arguments.format, label=arguments.label, drop=arguments.drop
         )
