@@ -109,7 +109,7 @@ def test_tasks_are_a_tree_and_are_torn_down(three_digits):
 def test_a_callback_ends_the_training(classifier, breast_cancer, three_digits, recwarn):
     """At the first check, with a model that is certified as far as it goes, and nobody is warned: it was asked for."""
     for X, y in (breast_cancer, three_digits):
-        stopped = clone(classifier).set_params(epsilon=1e-6).set_callbacks(CheckCallback(lambda check: True)).fit(X, y)
+        stopped = clone(classifier).set_params(epsilon=1e-9).set_callbacks(CheckCallback(lambda check: True)).fit(X, y)
         assert stopped.stop_reason_ in ("callback", "own_rule")
         assert [check.problem for check in stopped.history_] == sorted(2 * list(range(len(stopped.coef_))))
         assert all(certificate.verify(X, y) for certificate in stopped.certificates_)
