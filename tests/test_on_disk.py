@@ -228,6 +228,7 @@ def test_an_error_far_into_a_text_names_its_line_and_leaves_nothing(tmp_path, sm
 
 @pytest.mark.parametrize("name", ["table.csv", "table.tsv", "table.csv.gz", "table.parquet", "table.npz"])
 def test_tables_are_converted_to_what_they_are_read_as(name, tmp_path, small_blocks, monkeypatch):
+    pytest.importorskip("pyarrow", reason="tables need pyarrow")
     monkeypatch.setattr(tables, "PIECE_BYTES", 4000)
     X, y = problem(300, 4)
     names = np.array(["a", "b", "c", "d"])
