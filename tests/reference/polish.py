@@ -7,7 +7,7 @@ import numpy as np
 FORCING, FULL_LENGTH, FEWEST = 0.5, 0.6, 5
 STIFF_PASSES, STIFF_PASSES_EXACT, VISIT, ENTRY = 1e6, 1e4, 60.0, 2.0
 FIRST_SHARE, FIRST_SHARE_EXACT, LARGEST_SHARE = 0.5, 1.0, 4.0
-STIFF, PATIENCE, SOFT, DEARER, CLOSE, MOST_STEPS = 3000.0, 50.0, 100.0, 10.0, 0.1, 60
+STIFF, PATIENCE, SOFT, PRICE_FACTOR, CLOSE, MOST_STEPS = 3000.0, 50.0, 100.0, 10.0, 0.1, 60
 
 
 class Newton:
@@ -92,7 +92,7 @@ def eased_steps(ybar, c, w, stiffness):
             yield newton.w
             if newton.margin >= (1 - CLOSE) * newton.upper_bound:
                 break
-        price = min(1.0, DEARER * price)
+        price = min(1.0, PRICE_FACTOR * price)
         newton = Newton(ybar, price * c, newton.w, exact=True)
 
 

@@ -87,7 +87,7 @@ class Polish {
   void proceed() {
     if (!(price_ < 1)) return;
     const bool close = newton_->margin() >= (1 - close_at_a_price) * newton_->upper_bound();
-    if (close || ++steps_ >= most_steps_at_a_price) set_price(std::min(1.0, dearer * price_));
+    if (close || ++steps_ >= most_steps_at_a_price) set_price(std::min(1.0, price_factor * price_));
   }
 
   // Of the weights now.
@@ -134,8 +134,8 @@ class Polish {
   static constexpr double largest_stiffness = 1e12;  // beyond, rounding decides which way a step goes
   static constexpr double close_enough = 0.98;       // counts have yet to be rounded
   // Above this stiffness, and after steps that have cost as much as so many passes, slacks begin at the price at which
-  // the stiffness would be that, times `dearer` whenever the gap is that small, or after so many steps.
-  static constexpr double stiff = 3000, patience = 50, soft = 100, dearer = 10, close_at_a_price = 0.1;
+  // the stiffness would be that, times `price_factor` whenever the gap is that small, or after so many steps.
+  static constexpr double stiff = 3000, patience = 50, soft = 100, price_factor = 10, close_at_a_price = 0.1;
   static constexpr int most_steps_at_a_price = 60;
   static constexpr double visit = 60, entry = 2;  // of PDM, in multiplications of a pass over rows
 
