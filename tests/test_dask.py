@@ -201,15 +201,16 @@ class Resume(logging.Handler):
 def test_a_slow_worker_is_named(workers, client, monkeypatch):
     """All workers stop: which of them hold rows is for the scheduler to decide."""
     monkeypatch.setattr(cluster_module, "SLOW_SECONDS", 0.2)
-    resume = Resume(list(workers.processes))
+    resume, stopped = Resume(list(workers.processes)), []
 
     def stop(check):
-        if not resume.named:
+        if not stopped:
+            stopped.append(check)
             for process in resume.processes:
                 process.send_signal(signal.SIGSTOP)
 
     classifier = DaskMaxMarginClassifier(1e-6, random_state=0, client=client).set_callbacks(CheckCallback(stop))
-    in_the_end = threading.Timer(60.0, resume.resume)  # if the code under test names nobody
+    in_the_end = threading.Timer(30.0, resume.resume)  # if the code under test names nobody
     in_the_end.start()
     cluster_module.logger.addHandler(resume)
     try:
