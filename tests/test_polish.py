@@ -15,7 +15,8 @@ EPS, DELTA = 1 / 64, 1 / 16
 ONLY_POLISH = Schedule(renewal=False)
 
 
-DENSE, SPARSE = (4, 1.0), (14, 0.2)  # columns, and the share that is not zero: with room for a Hessian, and without
+# Columns, and the share that is not zero: with room for a Hessian, with one that is expensive, and without.
+DENSE, LONG, SPARSE = (4, 1.0), (58, 1.0), (14, 0.2)
 
 
 def stiff(seed, shape=DENSE):
@@ -168,12 +169,12 @@ def test_a_run_continues_from_steps_at_a_lower_price(seconds):
     assert np.array_equal(other.snapshot(), trainer.snapshot())
 
 
-@pytest.mark.parametrize("shape", [DENSE, SPARSE])
-def test_steps_cost_no_more_than_is_allowed(shape):
-    """They begin after so much work of PDM that a step can be paid for."""
+@pytest.mark.parametrize(("shape", "delta"), [(DENSE, DELTA), (LONG, DELTA), (SPARSE, DELTA), (DENSE, 64.0), (LONG, 2.0)])
+def test_steps_cost_no_more_than_is_allowed(shape, delta):
+    """They begin after so much work of PDM that a step can be paid for; those that cost little need no stiffness."""
     X, sides = stiff(0, shape)
-    trainer = trainer_of(X, sides, epsilon=1e-9)
-    stiffness = np.mean(np.sum(X**2, axis=1) + 1) / DELTA**2
+    trainer = trainer_of(X, sides, C=1 / (2 * delta**2), epsilon=1e-9)
+    stiffness = np.mean(np.sum(X**2, axis=1) + 1) / delta**2
     for _ in range(40):
         next_check(trainer)
         trainer.checked(0.5)
@@ -226,7 +227,7 @@ def test_a_run_continues_from_the_middle_of_a_step(shape):
     ],
 )
 def test_only_stiff_soft_margins_and_plain_pdm_are_polished(rule, C, schedule):
-    X, sides = stiff(0)
+    X, sides = stiff(0, SPARSE)  # without a Hessian, whose steps would be cheap
     trainer = trainer_of(X, sides, rule, C, schedule)
     for _ in range(10):
         event = trainer.advance(1.0)

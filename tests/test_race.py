@@ -96,7 +96,7 @@ def only_newton(monkeypatch):
     y = (X @ random.normal(size=2500) + random.normal(size=800) > 0).astype(int)
     monkeypatch.setattr(CoordinateDescent, "expected", lambda self, spent: 0.0 if self.trainer is None else 1e30)
     monkeypatch.setattr("dynmargin.algorithms.race.FIRST_PASSES", 1.0)
-    monkeypatch.setattr("dynmargin.algorithms.race.LARGER_FIRST_SHARE", 0.0)
+    monkeypatch.setattr("dynmargin.algorithms.race.FIRST_SHARE", 0.0)
     return lambda: Race(packed(X, y, 100.0), Request(epsilon=1e-3))
 
 
@@ -155,7 +155,7 @@ def test_newton_s_dual_weights_and_their_sum_agree(only_newton):
 
 
 def test_a_probe_is_not_checked_where_few_rows_have_a_dual_weight():
-    X, y = make_classification(1000, 100, n_informative=60, class_sep=4.0, flip_y=0, random_state=1)
+    X, y = make_classification(700, 100, n_informative=60, class_sep=4.0, flip_y=0, random_state=1)
     race = Race(packed(X, y, 10.0), Request(epsilon=1e-3))
     assert race.descent.may_be_hopeless
     assert race.descent.allowed < race.first_turn
@@ -165,6 +165,29 @@ def test_a_probe_is_not_checked_where_few_rows_have_a_dual_weight():
     assert events[-1] is _core.Event.slice_over
     assert race.turns == ["dcd"]
     assert not race.turn_over
+
+
+@pytest.mark.parametrize(("n_rows", "C", "first"), [(900, 10.0, "newton"), (700, 10.0, "dcd"), (900, 1e-3, "dcd")])
+def test_newton_begins_where_rows_are_many_and_slacks_expensive(n_rows, C, first):
+    X, y = make_classification(n_rows, 100, n_informative=60, random_state=1)
+    assert Race(packed(X, y, C), Request(epsilon=1e-3)).turns == [first]
+
+
+@pytest.mark.parametrize("problem", [stiff, separable, crowded])
+def test_no_turn_is_allowed_more_work_than_all_before_it_and_the_least(problem):
+    X, y, C = problem()
+    race = Race(packed(X, y, C), Request(epsilon=1e-3))
+    next_turn, judged = race._next_turn, []
+
+    def judge():
+        spent = sum(entrant.work for entrant in race.entrants)
+        next_turn()
+        judged.append((race.current.allowed - race.current.work, max(spent, race.current.least)))
+
+    race._next_turn = judge
+    run(race)
+    assert judged or race.turns in (["dcd"], ["newton"])
+    assert all(allowed <= 1.0001 * most for allowed, most in judged)
 
 
 @pytest.mark.parametrize("problem", [stiff, separable, crowded])

@@ -12,6 +12,7 @@ from dynmargin.algorithms.pdm import to_core
 
 EVERY_PASS = 1.0  # a gap so wide that a check is due after every full pass
 ONGOING = (_core.Event.slice_over, _core.Event.check_due)
+WITHOUT_POLISH = Schedule(polish=False)  # whose steps are made in place of a renewal where they cost little
 
 
 def overlapping(seed, n_rows=200, delta=1.0):
@@ -28,7 +29,7 @@ def trainer_of(X, problem, eps, seed, schedule=None):
         _core.pack(_core.dense(X)),
         problem,
         _core.DynamicMargin(eps),
-        to_core(schedule or Schedule()),
+        to_core(schedule or WITHOUT_POLISH),
         EVERY_PASS,
         seed,
     )
@@ -54,7 +55,7 @@ def test_a_run_with_renewals_makes_the_same_updates(seed):
         margin, (weights, scale) = trainer.check().margin, trainer.model()
         best.append((scale * weights, margin))
         trainer.renew()
-    reference = Run(extended_patterns(X, sides, 1.0, 1.0), sides, DynamicMargin(eps), Schedule(), seed, 2**53)
+    reference = Run(extended_patterns(X, sides, 1.0, 1.0), sides, DynamicMargin(eps), WITHOUT_POLISH, seed, 2**53)
     reference.best = best
     reference.run(passes)
     assert reference.renewal.renewed >= 1
@@ -180,7 +181,7 @@ def test_expensive_slacks_are_no_obstacle(C):
 
 def test_a_schedule_without_active_sets_presents_renewed_counts_once():
     X, _, problem = overlapping(0, n_rows=3000)
-    trainer = trainer_of(X, problem, 1e-3, 0, Schedule(rounds=(0, 0, 0), inner_passes=np.inf))
+    trainer = trainer_of(X, problem, 1e-3, 0, Schedule(rounds=(0, 0, 0), inner_passes=np.inf, polish=False))
     next_full_pass(trainer)
     trainer.check()
     before, visits = trainer.norm2, trainer.visits

@@ -7,6 +7,7 @@ import numpy as np
 FORCING, FULL_LENGTH, FEWEST = 0.5, 0.6, 5
 STIFF_PASSES, STIFF_PASSES_EXACT, VISIT, ENTRY = 1e6, 1e4, 60.0, 2.0
 FIRST_SHARE, FIRST_SHARE_EXACT, LARGEST_SHARE = 0.5, 1.0, 4.0
+CHEAP_PASSES, ACTIVE_SHARE = 6.0, 0.5
 STIFF, PATIENCE, SOFT, PRICE_FACTOR, CLOSE, MOST_STEPS = 3000.0, 50.0, 100.0, 10.0, 0.1, 60
 
 
@@ -104,12 +105,25 @@ def is_exact(X):
 def allowed(X, stiffness, visits, full_passes):
     """Return the work that all steps together may cost after so much of PDM's."""
     slow = full_passes * stiffness / (STIFF_PASSES_EXACT if is_exact(X) else STIFF_PASSES)
+    visit = VISIT + ENTRY * np.count_nonzero(X) / len(X)
+    if is_exact(X) and is_cheap(X):
+        slow = max(slow, 1.0)
     first = FIRST_SHARE_EXACT if is_exact(X) else FIRST_SHARE
     share = 0.0 if slow < 1 else min(first * math.sqrt(slow), LARGEST_SHARE)
-    return share * visits * (VISIT + ENTRY * np.count_nonzero(X) / len(X))
+    return share * visits * visit
+
+
+def is_cheap(X):
+    """Whether exact steps cost no more than a few passes."""
+    return exact_work(X, ACTIVE_SHARE) <= CHEAP_PASSES * (VISIT * len(X) + ENTRY * np.count_nonzero(X))
+
+
+def exact_work(X, active):
+    """Return the work of an exact step where so many of the rows are active."""
+    m, n, nonzeros = len(X), X.shape[1] + 1, np.count_nonzero(X)
+    return active * nonzeros**2 / m / 2 + n**3 / 12 + 4 * nonzeros + 20 * m
 
 
 def work_of_step(X):
     """Return what has to be allowed for a first step."""
-    m, n, nonzeros = len(X), X.shape[1] + 1, np.count_nonzero(X)
-    return nonzeros**2 / m / 2 + n**3 / 12 + 4 * nonzeros + 20 * m if is_exact(X) else 40 * nonzeros
+    return exact_work(X, ACTIVE_SHARE if is_cheap(X) else 1.0) if is_exact(X) else 40 * np.count_nonzero(X)

@@ -27,6 +27,11 @@ FEWEST_PASSES = 3.0  # of coordinate descent in a turn
 TYPICAL_PASSES, VERY_TALL = 6.0, 15
 NEWTON_STEPS = 5  # typically, from weights that are not far off
 TYPICALLY_ACTIVE = 0.5  # of all rows, before any weights are known
+# With a Hessian, more rows per feature than this and a stiffness above that, Newton's method begins: coordinate descent
+# takes tens of times as long on most such problems. Once it has begun, its Hessian is there, and what is left counts as
+# this share of what it is likely to take. (102 random problems that none of these numbers was chosen on, replayed: 1.10
+# times the time of the best algorithm by itself, and 1.17 without them and the limits of other forecasts below.)
+ROWS_TO_LEAD, STIFF_TO_LEAD, FURTHER_STEPS = 8, 30.0, 0.25
 SMALLEST_SHARE = 0.1  # of the work so far, for what is left to be done
 # Products with a Hessian that is not formed, typically: times the root of the stiffness, of rows that are dense and of
 # rows that are sparse, and at least. (Of 10 and of 20 random problems; the latter vary more.)
@@ -34,8 +39,9 @@ NEWTON_PRODUCTS, NEWTON_PRODUCTS_SPARSE, FEWEST_PRODUCTS = 6.0, 12.0, 50.0
 DENSE = 0.1  # of all entries are not zero
 TALL, LARGEST_ROOT = 5, 35.0  # with more rows per feature than this, classes overlap: the root counts as at most that
 # Of PDM, typically, and what its polish costs in passes; times the root of the stiffness where rows are not many and
-# the polish has no Hessian. (Of 24 such random problems, half take more and half take less.)
-PDM_PASSES, PDM_PASSES_PER_ROOT = 60.0, 4.0
+# the polish has no Hessian. (Of 24 such random problems, half take more and half take less; few take more than the
+# last of these numbers, however stiff they are.)
+PDM_PASSES, PDM_PASSES_PER_ROOT, PDM_MOST_PASSES = 60.0, 4.0, 500.0
 # With a Hessian: on problems that are stiffer than this, with fewer rows per feature than that. (Of 12 such random
 # problems two take 20 passes, the others 150 to 4,000, and Newton's method less than PDM. 900 rows of 213 columns take
 # 0.36 times the work for it, 4,739 of 401 columns 0.59 times.)
@@ -50,12 +56,12 @@ STIFFEST = 1e6  # for these forecasts; no algorithm is to wait longer for its tu
 # Of what full passes of coordinate descent foretell, once there are two: it accelerates as fewer rows change. (Of 217
 # random problems three get other turns for it: 134 ms instead of 297, 13 instead of 26, 13 instead of 12.)
 ACCELERATES = 0.6
-# Times the work so far: no forecast of coordinate descent is good for more, within the first passes and later. It
-# accelerates once its states are mixed. (Of 129 random problems 20 get other turns for it, and take 0.8 times the work:
-# 1,676 rows of 444 columns a fifth, and none more than 1.22 times.)
-FARTHEST_AT_FIRST, FIRST, FARTHEST = 5.0, 80.0, 20.0
+# Times the work so far: no forecast of coordinate descent is good for more, since it accelerates once its states are
+# mixed. (Of 129 random problems 20 get other turns for it, and take 0.8 times the work: 1,676 rows of 444 columns a
+# fifth, and none more than 1.22 times.)
+FARTHEST = 5.0
 # Where rows are dense, or features few, and the stiffness is above this, coordinate descent is either the fastest or
-# hopeless. Two probes of so many passes tell: it is hopeless if more than this share of the rows have a dual weight,
+# hopeless, unless there are more features than rows. Two probes of so many passes tell: it is hopeless if more than this share of the rows have a dual weight,
 # about as many after both, and the second hardly reduces the gap. Newton's method suits such problems, since its system
 # stays the same; PDM, which makes such steps too, takes longer. (25 of 210 random problems get other turns for it. They
 # take 0.63 times the time, and none takes more than 1.15 times.)
@@ -200,8 +206,9 @@ class CoordinateDescent(Entrant):
     def may_be_hopeless(self) -> bool:
         """Whether the problem is of a kind where it is either the fastest, or hopeless."""
         columns = self.problem.rows.n_columns
-        kind = (self.dense or columns <= _core.MOST_HESSIAN_COLUMNS) and not self.very_tall
-        return kind and self.problem.stiffness > HARD
+        kind = self.dense or columns <= _core.MOST_HESSIAN_COLUMNS
+        shape = columns < self.problem.n_rows and not self.very_tall
+        return kind and shape and self.problem.stiffness > HARD
 
     @property
     def probed(self) -> bool:
@@ -241,8 +248,7 @@ class CoordinateDescent(Entrant):
         # of both forecasts 141 random problems take 2 % less time; two of them take half.)
         visits: float = self.trainer.visits_for(self.gap)
         faster = ACCELERATES if visits < math.inf else 1.0
-        farthest = FARTHEST_AT_FIRST if self.work < FIRST * self.pass_work else FARTHEST
-        return faster * min(visits / self.problem.n_rows * self.pass_work, self.work_if_even, farthest * self.work)
+        return faster * min(visits / self.problem.n_rows * self.pass_work, self.work_if_even, FARTHEST * self.work)
 
     @property
     def least(self) -> float:
@@ -324,10 +330,18 @@ class Newton(Entrant):
         """Return the work that it will take to close the gap, when all have spent so much already."""
         if self.trainer is not None:
             likely = max(self.work, self._work_of(self.steps, formed=True))
-            return likely if self.exact_at_once else min(likely, max(self.work_if_even, SMALLEST_SHARE * self.work))
+            if self.exact_at_once:
+                return FURTHER_STEPS * likely
+            return min(max(likely, 2 * self.work), max(self.work_if_even, SMALLEST_SHARE * self.work))
         # To find weights to begin at.
         on_subset = SUBSET_STEPS * self.solve_work if spent == 0 and self.may_form_hessian else 0.0
         return self._work_of(self.steps) + on_subset
+
+    @property
+    def leads(self) -> bool:
+        """Whether it begins, whatever the forecasts are."""
+        many = self.problem.n_rows > ROWS_TO_LEAD * self.problem.rows.n_columns
+        return self.exact_at_once and many and self.problem.stiffness > STIFF_TO_LEAD
 
     @property
     def least(self) -> float:
@@ -422,7 +436,8 @@ class DynamicMargin(Entrant):
         if columns**2 <= self.nonzeros:  # its polish has a Hessian, as polish.hpp has it
             stiff = self.problem.stiffness > PDM_STIFF and self.problem.n_rows < PDM_NOT_TALL * columns
             return (PDM_STIFF_PASSES if stiff else PDM_PASSES) * self.pass_work
-        return max(PDM_PASSES, 0.0 if self.tall else PDM_PASSES_PER_ROOT * self.root) * self.pass_work
+        by_root = 0.0 if self.tall else PDM_PASSES_PER_ROOT * self.root
+        return min(max(PDM_PASSES, by_root), PDM_MOST_PASSES) * self.pass_work
 
     def start(self, w: Vector | None) -> None:
         """Begin at zero."""

@@ -15,7 +15,7 @@ from ..training.run import Refinement, train
 
 Vector = NDArray[np.float64]
 
-SUBSET_FRACTION = 16  # with many more rows than columns, begin on every 16th row
+SUBSET_FRACTION = 16  # with many more rows than columns, begin on a 16th of the rows
 SUBSET_STEPS = 5
 
 # Where slacks are expensive and few are needed, Newton's steps from far away are tiny: they soon meet a row that
@@ -89,7 +89,9 @@ class NewtonTrainer:
         size = len(self.members) // SUBSET_FRACTION
         if size < 10 * len(w):
             return w
-        subset = np.sort(np.random.default_rng(seed).choice(self.members, size, replace=False))
+        # One at random of every 16 rows in sequence: to draw from all of them takes as long as a step on the subset.
+        within = np.random.default_rng(seed).integers(SUBSET_FRACTION, size=size)
+        subset = self.members[SUBSET_FRACTION * np.arange(size) + within]
         point = _core.Newton(problem.rows, problem.binary, subset, w, scale=len(self.members) / size)
         for _ in range(SUBSET_STEPS):
             point.step()
