@@ -65,7 +65,7 @@ def run(arguments: argparse.Namespace) -> int:
     _, y = dataset.labelled()
     dataset.require_finite()
     figure = new_figure() if arguments.plot else None
-    followed = nullcontext() if arguments.quiet else Followed(arguments.epsilon, [])
+    followed = nullcontext() if arguments.quiet else Followed(arguments.epsilon)
     with followed, fitting_inside(dying_of_ctrl_c):  # nothing is being written yet
         table = compare(
             dataset.X.to_scipy() if isinstance(dataset.X, Csr) else dataset.X,
