@@ -1,6 +1,7 @@
 """The command line as a tree of parsers; only the modules that a command line needs are loaded."""
 
 import argparse
+import re
 import textwrap
 from collections.abc import Collection, Iterator
 from importlib import import_module
@@ -51,8 +52,8 @@ def paragraphs(lines: list[str]) -> list[str]:
 
 
 def shortened(line: str, width: int) -> list[str]:
-    """Break a line that is too long; what follows is indented as the line is."""
-    spaces = len(line) - len(line.lstrip())
+    """Break a line that is too long; what follows is indented as the line is, or as what it says of an exit code."""
+    spaces = len(re.match(r" *(\d+ +)?", line)[0])  # type: ignore[index]
     return textwrap.wrap(line, width, subsequent_indent=" " * spaces, break_on_hyphens=False) or [""]
 
 
