@@ -37,7 +37,9 @@ def test_max_time_ends_the_fit(endless):
 
 def test_max_time_is_shared_by_the_classes(endless):
     X, y = endless
-    with pytest.warns(ConvergenceWarning, match="3 of 3 classes fell short, class . most: max_time"):
+    with pytest.warns(
+        ConvergenceWarning, match="3 of 3 classes fell short, class . most: max_time, which the classes share, is"
+    ):
         classifier = PDMClassifier(1e-6, max_time=0.6, random_state=0).fit(X, y + (X[:, 0] > 0))
     assert len(classifier.certificates_) == 3
     assert all(certificate.counts.sum() > 1000 for certificate in classifier.certificates_)
