@@ -22,6 +22,7 @@ from dynmargin.algorithms.registry import NAMES
 from dynmargin.certificate import weights as weights_module
 from dynmargin.comparison.compare import make
 from dynmargin.comparison.peers import PEERS, Cyanure
+from dynmargin.comparison.rendering import as_text
 from dynmargin.problem.matrix import as_matrix
 
 INSTALLED = [name for name, peer in PEERS.items() if peer().available()]
@@ -182,15 +183,19 @@ def test_a_peers_accuracy_is_its_own(digits):
     assert row["test_accuracy"] == pytest.approx(peer.score(X_test, y_test), abs=5e-3)
 
 
-def test_many_classes_show_the_worst_one(digits):
+def test_many_classes_show_the_largest_gap_and_the_bounds_of_one_class(digits):
     X, y = digits
     X, y = X[y < 4], y[y < 4]
     labels = np.array(["a", "b", "c", "d"])[y]
     bests = [best_soft_margin(X, np.where(y == k, 1, -1), 1.0, 2.0) for k in range(4)]
     names = ["dcd", "newton", "liblinear-newton"]
     rows = by_name(compare(X, labels, names, epsilon=0.05, X_test=X, y_test=labels, random_state=0))
+    hardest = int(np.argmin(bests))
     for row in rows.values():
-        assert any(row["margin"] <= best <= row["upper_bound"] for best in bests)
+        assert row["class"] == "abcd"[hardest]
+        assert row["margin"] <= bests[hardest] * (1 + 1e-9)
+        assert row["upper_bound"] >= bests[hardest] * (1 - 1e-9)
+        assert row["gap"] >= 1 - row["margin"] / row["upper_bound"] - 1e-12
     peer = LinearSVC(dual=False, tol=0.05, random_state=0).fit(X, labels)
     gaps = []
     for k, best in enumerate(bests):
@@ -199,6 +204,19 @@ def test_many_classes_show_the_worst_one(digits):
         gaps.append(1 - margin / best)
     assert rows["liblinear-newton"]["gap"] >= max(gaps) * (1 - 1e-9)
     assert rows["liblinear-newton"]["gap"] == pytest.approx(max(gaps), abs=0.05)
+
+
+def test_bounds_in_a_table_are_those_of_one_class_which_it_names(digits):
+    """Rows of different classes could not be compared; here the largest gaps are those of different classes."""
+    X, y = digits
+    kept = y < 5
+    found = compare(X[kept], y[kept], ["pdm", "dcd", "newton", "dcd-hinge"], epsilon=0.1, random_state=0)
+    squared = found[found["problem"] == "squared hinge"]
+    assert found["class"].nunique() == 1
+    assert squared["margin"].max() <= squared["upper_bound"].min()
+    text = as_text(found.to_dict("records"), 60)
+    assert f"margin and upper_bound: class {found['class'][0]} against the rest" in text
+    assert "class" not in text.splitlines()[0].split()
 
 
 def test_a_peer_is_measured_by_the_best_bound_of_the_table(breast_cancer):

@@ -9,10 +9,20 @@ from interrupts import assert_usable, ctrl_c_at
 from sklearn.datasets import load_breast_cancer, make_classification
 from sklearn.exceptions import ConvergenceWarning
 
-from dynmargin import BinaryProblem, Check, MargitronClassifier, PDMClassifier, PFMClassifier, Schedule, _core
+from dynmargin import (
+    BinaryProblem,
+    Check,
+    DecompositionSVMClassifier,
+    MargitronClassifier,
+    PDMClassifier,
+    PFMClassifier,
+    Schedule,
+    _core,
+)
 from dynmargin.algorithms.pdm import finer_accuracy, schedule_for
 from dynmargin.problem.matrix import as_matrix
 from dynmargin.problem.packed import PackedProblem
+from dynmargin.progress.live import CheckLine
 from dynmargin.training.request import Request
 from dynmargin.training.run import SLOW_AFTER_SECONDS, STALL_PASSES, Trend
 
@@ -27,7 +37,9 @@ def test_max_time_ends_the_fit(endless):
 
 def test_max_time_is_shared_by_the_classes(endless):
     X, y = endless
-    with pytest.warns(ConvergenceWarning, match="3 of 3 classes fell short, class . most: max_time"):
+    with pytest.warns(
+        ConvergenceWarning, match="3 of 3 classes fell short, class . most: max_time, which the classes share, is"
+    ):
         classifier = PDMClassifier(1e-6, max_time=0.6, random_state=0).fit(X, y + (X[:, 0] > 0))
     assert len(classifier.certificates_) == 3
     assert all(certificate.counts.sum() > 1000 for certificate in classifier.certificates_)
@@ -317,6 +329,39 @@ def test_a_trend_projects_a_power_law():
     assert slow.slow()
     assert "about 100 s" in slow.message(check(3.0, 1, 0.9), R=1.0)
     assert not fast.slow()
+
+
+def test_nothing_is_projected_where_the_gap_is_not_steady():
+    """The decomposition's gap falls ever faster: a power of time promises an hour where it takes a minute."""
+    trend, power = Trend(0.01, steady=False), Trend(0.01)
+    for now in np.linspace(0.1, 30, 50):
+        gap = min(0.9, now**-0.4) if now < 20 else 0.3 * 2 ** (20 - now)
+        for one in (trend, power) if now < 20 else (trend,):
+            one.record(check(now, 1, 1 - gap), gap, now)
+    assert power.projected_seconds() > 3600
+    assert power.slow()
+    assert not trend.slow()
+    assert trend.projected_seconds() == np.inf
+    trend.record(check(61.0, 1, 0.98), 0.02, 61.0)
+    assert trend.slow()
+    assert trend.message(check(61.0, 1, 0.98), R=1.0).startswith(
+        "epsilon=0.01 takes long: after 61 s the proven gap is"
+    )
+
+
+def test_the_decomposition_neither_warns_of_hours_nor_shows_them(digits, monkeypatch):
+    X, y = digits
+    monkeypatch.setattr("dynmargin.training.run.SLOW_AFTER_SECONDS", 0.0)
+    monkeypatch.setattr("dynmargin.training.run.SLOW_AFTER_CHECKS", 2)
+    monkeypatch.setattr("dynmargin.training.run.SLOW_SECONDS", 5.0)
+    asked = {"epsilon": 1e-3, "random_state": 0}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        classifier = DecompositionSVMClassifier(**asked).fit(X, y % 2)
+    assert classifier.certificate_.achieved
+    words, power = CheckLine(1e-3, [], steady=False), CheckLine(1e-3, [])
+    assert not any("left" in words.describe(check) for check in classifier.history_)
+    assert any("left" in power.describe(check) for check in classifier.history_)
 
 
 def test_the_margitron_certifies_the_hard_margin():

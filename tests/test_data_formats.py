@@ -69,6 +69,15 @@ def test_repeated_and_unsorted_columns_are_added_and_sorted(name, tmp_path):
         assert read.indices.tolist() == [0, 2, 1, 3]
 
 
+def test_a_gzip_header_has_neither_a_name_nor_a_time(dense, tmp_path):
+    """That of the temporary file would confuse gunzip -N; without a time, the same data are the same bytes."""
+    path = tmp_path / "data.csv.gz"
+    write_dataset(dense, str(path))
+    header = path.read_bytes()[:10]
+    assert header[3] == 0  # no flags: neither a name nor a comment
+    assert header[4:8] == bytes(4)
+
+
 def test_rows_that_are_in_order_are_not_copied(dense):
     X = dense.csr()
     assert X.canonical() is X

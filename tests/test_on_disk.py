@@ -433,6 +433,16 @@ def needs(data, exact=True):
     return low
 
 
+def test_the_counts_of_all_classes_are_part_of_what_training_takes():
+    """A certificate per class is kept, perhaps with a count per row: a limit without room for them is refused."""
+    blocks = [10_000] * 100, [10_000] * 100, 50
+    taken = Room.of(10**9, *blocks, exact=True).for_rows - Room.of(10**9, *blocks, exact=True, n_problems=7).for_rows
+    assert taken >= 6 * 16 * 10**6  # a row's number and its count, for every class but the last
+    Room.of(3 * 10**7, *blocks, exact=True)
+    with pytest.raises(ValueError, match=r"a model of 7 classes of these 1000000 rows takes at least 301 MB"):
+        Room.of(2 * 10**8, *blocks, exact=True, n_problems=7)
+
+
 def test_coordinate_descent_over_blocks_is_certified_for_all_rows(tmp_path, small_blocks):
     X, y = problem(400, 40_000, per_row=30)
     data = on_disk(write(tmp_path / "wide", X, y), limit=6_000_000)

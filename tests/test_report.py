@@ -322,6 +322,30 @@ def test_the_command_writes_a_page_that_says_how_to_verify_it(tmp_path, monkeypa
     assert "the output is the input" in capsys.readouterr().err
 
 
+def test_the_page_calls_proven_what_verify_does(tmp_path, monkeypatch, capsys):
+    """Data with a column more are other data, in a table and in sparse rows; the page shows what the model uses."""
+    monkeypatch.chdir(tmp_path)
+    X = np.random.default_rng(0).normal(size=(60, 2)).round(3)
+    kinds = np.where(X.sum(axis=1) > 0, "up", "down")
+    names, more = "a,b,kind", "a,b,more,kind"
+    (tmp_path / "it.csv").write_text("\n".join([names, *(f"{a},{b},{k}" for (a, b), k in zip(X, kinds, strict=True))]))
+    (tmp_path / "more.csv").write_text(
+        "\n".join([more, *(f"{a},{b},7,{k}" for (a, b), k in zip(X, kinds, strict=True))])
+    )
+    rows = [f"{1 if k == 'up' else -1} 1:{a} 2:{b}" for (a, b), k in zip(X, kinds, strict=True)]
+    (tmp_path / "it.svm").write_text("\n".join(rows) + "\n")
+    (tmp_path / "more.svm").write_text("\n".join(rows) + " 3:7\n")
+    for kind, label in (("csv", ("--label", "kind")), ("svm", ())):
+        assert main(["train", "-q", f"it.{kind}", f"{kind}.npz", *label]) == 0
+        for name, code in ((f"it.{kind}", 0), (f"more.{kind}", 2)):
+            assert main(["verify", f"{kind}.npz", name]) == code
+            verdict, _, detail = capsys.readouterr().out.splitlines()[0].partition(": ")
+            assert main(["report", f"{kind}.npz", name, "-o", "page.html"]) == 0
+            page = Page((tmp_path / "page.html").read_text(encoding="utf-8"))
+            assert ("It was done when this page was made: proven." in page.text) == (verdict == "proven")
+            assert (f"They are not the data that the model was trained on: {detail}." in page.text) == (code == 2)
+
+
 def test_the_same_model_has_the_same_page(fitted, tmp_path):
     fitted.save(tmp_path / "model.npz")
     pages = [as_page(Subject.of(load(tmp_path / "model.npz"), Origin("it", "data", ()))) for _ in range(2)]

@@ -23,7 +23,7 @@ def moment(gap, time=1.0, problem=0):
 def test_the_progress_bar_shows_the_last_check_and_how_far_it_is():
     rich = pytest.importorskip("rich.console")
     screen = rich.Console(file=io.StringIO(), force_terminal=True, record=True, width=160)
-    with ProgressBar(screen, 0.01, ["a", "b"]) as bar:
+    with ProgressBar(screen, CheckLine(0.01, ["a", "b"])) as bar:
         bar.show(moment(0.1))
         bar.show(moment(0.01, problem=1))
         assert bar.progress.tasks[0].completed == pytest.approx(1.5)  # half of the way for a, all of it for b
@@ -210,7 +210,7 @@ def test_a_notebook_has_the_line_in_its_cell(monkeypatch):
     monkeypatch.setitem(sys.modules, "IPython.display", notebook)
     monkeypatch.setattr(rich, "_is_jupyter", lambda: True)
     monkeypatch.setattr("rich._console", None)  # rich keeps the console that it makes here
-    with progress_bar(0.01, []) as bar:
+    with progress_bar(CheckLine(0.01, [])) as bar:
         bar.show(moment(0.5))
         bar.show(moment(0.25))
     assert "gap 50.00 %" in seen[0]

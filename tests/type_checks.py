@@ -46,6 +46,18 @@ assert_type(dynmargin.theory.pdm_update_bound(10.0, 1.0, 0.1), float)
 assert_type(dynmargin.theory.pdm_update_bound(10.0, 1.0, np.array([0.1, 0.2])), NDArray[np.float64])
 """
 
+# Calls that a type checker refuses, each of them.
+WRONG = """
+from dynmargin import MaxMarginClassifier, NewtonClassifier, PDMClassifier
+
+PDMClassifier(epsilonn=0.1)
+MaxMarginClassifier(0.1, c=1.0)
+NewtonClassifier(C="large")
+"""
+# To mypy the constructor of a class with a base of no type takes anything, and scikit-learn has no types. So it refuses
+# wrong parameters only where there are stubs of scikit-learn, such as these; pyright reads its source in their place.
+STUBS = {"__init__.pyi": "", "base.pyi": "class BaseEstimator: ...\nclass ClassifierMixin: ...\n"}
+
 # The few functions of the gallery have no annotations, which would hide what they show.
 OF_SCRIPTS = ["--allow-untyped-defs", "--allow-untyped-calls"]
 # Pyright would guess the types of libraries that have none, often wrongly, and they need not be installed. That a loop
@@ -69,8 +81,19 @@ def programs(folder: Path) -> list[Path]:
     return [folder / name for name in texts]
 
 
+def refused(folder: Path, command: list[str]) -> bool:
+    """Whether a checker complains about every line of `WRONG`, which no other file is beside."""
+    (folder / "wrong.py").write_text(WRONG, encoding="utf-8")
+    found = subprocess.run([*command, "wrong.py"], cwd=folder, capture_output=True, text=True).stdout
+    lines = [number for number, line in enumerate(WRONG.splitlines(), 1) if "(" in line]
+    accepted = [number for number in lines if not re.search(rf"wrong\.py:{number}:.*error", found)]
+    for number in accepted:
+        print(f"{command[2]} accepts: {WRONG.splitlines()[number - 1]}")
+    return not accepted
+
+
 def main() -> int:
-    """Run both; return 1 if one of them complains."""
+    """Run both; return 1 if one of them complains, or does not where it should."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         paths = [path.name for path in programs(folder)]
@@ -79,12 +102,18 @@ def main() -> int:
         # scikit-learn, pandas and dask have no types of their own: that is not ours to complain about.
         mypy = [sys.executable, "-m", "mypy", "--strict", "--ignore-missing-imports"]
         pyright = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable]
-        commands = [[*mypy, *paths], [*mypy, *OF_SCRIPTS, *scripts]]
+        commands, checkers = [[*mypy, *paths], [*mypy, *OF_SCRIPTS, *scripts]], [mypy]
         if subprocess.run([*pyright, "--version"], capture_output=True).returncode == 0:
             commands.append([*pyright, "--project", name])
+            checkers.append(pyright)
         else:
             print("pyright does not run here: left out")
         codes = [subprocess.run(command, cwd=folder).returncode for command in commands]
+    with tempfile.TemporaryDirectory() as name:
+        (Path(name) / "sklearn").mkdir()
+        for stub, text in STUBS.items():
+            (Path(name) / "sklearn" / stub).write_text(text, encoding="utf-8")
+        codes += [not refused(Path(name), command) for command in checkers]
     return int(any(codes))
 
 

@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from dynmargin.cli.parser import COMMANDS, tree, walk
+from dynmargin.comparison.peers import PEERS
 from dynmargin.comparison.rendering import as_text
 
 TRIED = """
@@ -23,11 +24,22 @@ try dynmargin completion f
 try dynmargin help ""
 try dynmargin help data ""
 try dynmargin help --
-JOINED="|" try dynmargin train ""
-JOINED="|" try dynmargin data convert ""
+try dynmargin compare a9a --algorithms pdm,new
+try dynmargin compare a9a --algorithms pdm,pd
+try dynmargin compare a9a --peers ""
+try dynmargin paper table1 --columns pdm,pf
+try dynmargin paper table2 --sets adult,cov
+JOINED="|" try dynmargin train odd.csv --drop "size in cm,"
+JOINED="|" try dynmargin compare odd.csv --label k
+JOINED="|" try dynmargin train other.tsv --drop ""
+JOINED="|" try dynmargin train tw
+JOINED="|" try dynmargin data convert tw
 """
+TABLES = {"odd.csv": "size in cm,$(touch ran),kind\r\n1,2,3\r\n", "other.tsv": "a\tb\n1\t2\n"}
 FOUND = ["train", "--algorithm", "mpu mpu-hinge", "convert", "--from", "fish"]
-FOUND += [" ".join(COMMANDS), "convert", "--help --man", "two words", "two words"]
+FOUND += [" ".join(COMMANDS), "convert", "--help --man"]
+FOUND += ["pdm,newton", "pdm,pdm-succ", " ".join(PEERS), "pdm,pfm pdm,pfm-succ", "adult,covertype"]
+FOUND += ["size in cm,$(touch ran)|size in cm,kind", "kind", "a|b", "two words", "two words"]
 
 
 def test_help_is_that_of_the_command(run):
@@ -43,6 +55,13 @@ def test_help_fits_80_columns(name, run, monkeypatch):
     code, out, _ = run("help", name)
     assert code == 0
     assert max(map(len, out.splitlines())) <= 80
+
+
+def test_examples_fit_80_columns_as_they_are():
+    """What is wrapped cannot be pasted into a shell."""
+    for command in walk(tree()):
+        lines = (command.parser.epilog or "").splitlines()
+        assert not [line for line in lines if line.startswith("  ") and "dynmargin" in line and len(line) > 78]
 
 
 def test_commands_that_read_data_share_the_options_for_it():
@@ -84,9 +103,11 @@ def test_the_manual_page_has_every_option(run):
 
 def test_bash_completes(run, tmp_path):
     script = run("completion", "bash")[1]
-    (tmp_path / "two words").touch()
+    for name, text in {**TABLES, "two words": ""}.items():
+        (tmp_path / name).write_text(text)
     found = subprocess.run(["bash", "-c", script + TRIED], capture_output=True, text=True, cwd=tmp_path)
     assert (found.stdout.splitlines(), found.stderr) == (FOUND, "")
+    assert not (tmp_path / "ran").exists()
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])

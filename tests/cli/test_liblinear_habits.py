@@ -46,6 +46,7 @@ def test_a_free_intercept(run):
         (("-R", "--algorithm", "pdm"), "-R needs --algorithm decomposition"),
         (("-R", "-B", "-1"), "-R and -B -1 contradict each other"),
         (("-R", "-B", "5"), "-R and -B 5 contradict each other"),
+        (("--algorithm", "decomposition", "-B", "5"), "--algorithm decomposition and -B 5 contradict each other"),
         (("-C", "-c", "4"), "--C-range LOW HIGH says where to search"),
         (("-C", "-s", "3"), "not for --loss hinge"),
         (("--unheard-of", "1"), "dynmargin train: unrecognized arguments: --unheard-of; see dynmargin train --help\n"),

@@ -1,5 +1,9 @@
 """Settled predictions on the command line."""
 
+import csv
+
+import numpy as np
+
 from dynmargin import load, read_libsvm
 
 
@@ -45,3 +49,19 @@ def test_verify_says_that_rows_were_to_be_settled(run):
     out = run("verify", "to-settle.npz", "train")[1]
     assert "the file says that 90.0 % of the rows were to be settled\n" in out
     assert "was asked for" not in out
+
+
+def test_scores_of_labels_with_spaces_can_be_read(run, folder):
+    kinds = ["New York", 'the "Hague"', "Rome"]
+    X = np.array([[i, j] for i in range(3) for j in range(3)], dtype=float)
+    with (folder / "cities.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([["city", "x", "y"], *([kinds[int(x)], x, y] for x, y in X)])
+    assert run("train", "-q", "cities.csv", "cities.npz", "--label", "city")[0] == 0
+    assert run("predict", "-q", "cities.csv", "cities.npz", "cities.txt", "--scores", "--settled")[0] == 0
+    with (folder / "cities.txt").open(newline="") as file:
+        names, *found = csv.reader(file, delimiter=" ")
+    model = load(folder / "cities.npz")
+    assert names == ["label", "settled", *sorted(kinds)]
+    assert [row[0] for row in found] == model.predict(X).tolist()
+    np.testing.assert_array_equal([[*map(float, row[2:])] for row in found], model.decision_function(X))
+    assert run("predict", "-q", "cities.csv", "cities.npz", "-")[1].splitlines() == model.predict(X).tolist()

@@ -1,6 +1,8 @@
 """`dynmargin train --search-C`: a C with a proof for the whole range, and the model trained with it."""
 
+import io
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -31,6 +33,21 @@ def test_the_model_has_the_c_that_was_found(run, small):
     assert model.parameters["search"] == out.splitlines()[0]
     assert run(*command, "-v", "3", "-q")[1:] == ("", "")
     assert run("verify", "found.npz", "small", "-c", repr(model.parameters["C"]))[0] == 0
+
+
+def test_progress_is_one_line_on_a_terminal_and_lines_elsewhere(run, small, monkeypatch):
+    command = ("train", "small", "found.npz", "--search-C", "--tolerance", "0.1", "--C-range", "0.01", "10")
+    monkeypatch.setattr("dynmargin.progress.live.LOG_SECONDS", 0.0)
+    monkeypatch.setattr("dynmargin.progress.live.LINE_SECONDS", 0.0)
+    err = run(*command)[2]
+    assert len([line for line in err.splitlines() if "of C trained" in line]) > 1
+    terminal = io.StringIO()
+    terminal.isatty = lambda: True
+    monkeypatch.setattr(sys, "stderr", terminal)
+    assert run(*command)[0] == 0
+    shown = terminal.getvalue()
+    assert shown.count("of C trained") > 1
+    assert not [line for line in shown.split("\n")[:-1] if "of C trained" in line.rpartition("\x1b[K")[2]]
 
 
 def test_what_is_not_proven_is_said_and_has_its_code(run, small):

@@ -45,6 +45,22 @@ def shell(request, folder):
     return shell
 
 
+def test_standard_output_has_other_names(shell, folder):
+    """A pipe has no path of its own: a temporary file beside it was asked for, after the training."""
+    for name in ("/dev/stdout", "/dev/fd/1"):
+        assert shell(f"set -o pipefail; dynmargin train train {name} | cat > piped.npz")[0] == 0
+        assert shell(f"dynmargin train train {name} > written.npz")[0] == 0
+        for model in ("piped.npz", "written.npz"):
+            assert (folder / model).read_bytes() == (folder / "model.npz").read_bytes()  # and no text after it
+    assert shell("dynmargin predict test model.npz /dev/stdout | head -1 > label.txt")[0] == 0
+    assert (folder / "label.txt").read_text() in ("1\n", "-1\n")
+
+
+def test_a_model_can_be_written_to_another_program(shell, folder):
+    assert shell("dynmargin train -q train >(cat > given.npz) && wait $!")[0] == 0
+    np.testing.assert_array_equal(load(folder / "given.npz").coef, load(folder / "model.npz").coef)
+
+
 @pytest.fixture
 def unread():
     """A pipe whose reader is gone."""

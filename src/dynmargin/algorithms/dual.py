@@ -7,6 +7,7 @@ from ..problem.packed import PackedProblem
 from ..training.request import Request
 from ..training.result import Result
 from ..training.run import Refinement, train
+from .registry import ALGORITHMS
 
 LARGEST_TOLERANCE = 0.99  # with 1, no dual weights at all would satisfy SVM-light's rule
 # Visits per row of coordinate descent before its states are mixed: fewer where four states take less room than the
@@ -55,7 +56,7 @@ def train_decomposition(problem: PackedProblem, request: Request) -> Result:
     tolerance = min(request.epsilon, LARGEST_TOLERANCE) if request.stop == "convergence" else 0.0
     key = problem.key(request.seed)
     trainer = _core.Decomposition(problem.rows, problem.binary, tolerance, request.epsilon, key)
-    result = train(problem, trainer, request, Refinement.none())
+    result = train(problem, trainer, request, Refinement.none(), steady=ALGORITHMS["decomposition"].steady)
     return _with_dual_scale(result, float(problem.taking_part(trainer.dual_weights()).sum()))
 
 

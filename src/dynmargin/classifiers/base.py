@@ -150,7 +150,8 @@ class MarginClassifier(FittedClassifier, CallbackSupportMixin, Parametrised, Bas
             watch = Watch(self, len(problems), classes, given)
             request = replace(request, watch=watch.see)
             labels = [str(label) for label in classes] if len(problems) > 1 else []
-            with visible_checks(self.verbose, request.epsilon, labels, request.max_time) as watch.bar:
+            shown = {"steady": ALGORITHMS[self._algorithm].steady}
+            with visible_checks(self.verbose, request.epsilon, labels, request.max_time, **shown) as watch.bar:
                 fitted = fit_problems(request, watch.around(train))
         self.classes_ = classes
         self._publish(fitted, problems, y, weight)

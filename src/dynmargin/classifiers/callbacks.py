@@ -1,13 +1,13 @@
 """Callbacks: ours, which sees every check of the bounds, and scikit-learn's, or what is needed of them before 1.9."""
 
 from collections.abc import Callable
-from typing import Any, Self
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Self
 
 from ..training.result import Check
 
-try:
-    from sklearn.callback import CallbackSupportMixin
-except ImportError:
+# Type checkers see ours: a base without types would make them accept any parameter of a constructor.
+if TYPE_CHECKING or find_spec("sklearn.callback") is None:
 
     class PlainContext:
         """A task; it knows the callbacks, but not the tree that it is part of."""
@@ -29,7 +29,7 @@ except ImportError:
             """Tell the callbacks that the task has ended; return whether one of them wants to stop."""
             return any([callback.on_fit_task_end(estimator, self) for callback in self.callbacks])
 
-    class CallbackSupportMixin:  # type: ignore[no-redef]  # the same class, for an older scikit-learn
+    class CallbackSupportMixin:
         """A classifier that callbacks can be set on; clones of it do not have them."""
 
         _skl_callbacks: list[Any]
@@ -52,6 +52,9 @@ except ImportError:
 
         def _init_callback_context(self, **_: Any) -> PlainContext:
             return PlainContext(getattr(self, "_skl_callbacks", []))
+
+else:
+    from sklearn.callback import CallbackSupportMixin
 
 
 class CheckCallback:

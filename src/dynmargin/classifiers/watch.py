@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ..certificate.certificate import Certificate
 from ..problem.packed import PackedProblem
 from ..progress.bar import ProgressBar, progress_bar
+from ..progress.live import CheckLine
 from ..progress.runs import Runs
 from ..progress.ticker import Ticker
 from ..training.fit import Train
@@ -25,14 +26,14 @@ from ..training.result import Check, Result
 
 @contextmanager
 def visible_checks(
-    verbose: int, epsilon: float, labels: list[str], max_time: float | None = None
+    verbose: int, epsilon: float, labels: list[str], max_time: float | None = None, *, steady: bool = True
 ) -> Iterator[ProgressBar | None]:
     """Let `verbose` show the checks for as long as a fit takes.
 
     They go to the log. Where logging was never set up they are shown all the same, as a bar or as log lines.
     """
     level, handler = logger.level, logging.StreamHandler()
-    bar = progress_bar(epsilon, labels, max_time) if verbose == 1 else None
+    bar = progress_bar(CheckLine(epsilon, labels, max_time, steady=steady)) if verbose == 1 else None
     if verbose:
         logger.setLevel(logging.INFO)
     if verbose and not bar and not logger.hasHandlers():

@@ -14,8 +14,9 @@ import shutil
 from contextlib import nullcontext
 from typing import Any
 
+from ..algorithms.registry import NAMES
 from . import documents
-from .options import DATA_HELP, DONE, FITTING, LABEL, READING, names, read_data
+from .options import DATA_HELP, DONE, FITTING, LABEL, READING, Names, read_data
 
 OPTIONS = (FITTING, READING, LABEL, documents.JSON)
 
@@ -26,11 +27,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add(
         "--algorithms",
-        type=names,
+        type=Names(lambda: NAMES),
         metavar="NAMES",
         help="those of dynmargin, separated by commas (default: a few, and a few peers)",
     )
-    add("--peers", type=names, metavar="NAMES", help="other libraries: liblinear-dcd, liblinear-newton, sgd, ...")
+    add(
+        "--peers", type=Names(peers), metavar="NAMES", help="other libraries: liblinear-dcd, liblinear-newton, sgd, ..."
+    )
     add(
         "--csv",
         metavar="FILE",
@@ -39,6 +42,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--plot", metavar="PNG", help="draw the proven gap against time")
     add("-q", "--quiet", action="store_true", help="print nothing but the table")
     parser.set_defaults(run=run)
+
+
+def peers() -> list[str]:
+    """Return the names of other libraries."""
+    from ..comparison.peers import PEERS
+
+    return list(PEERS)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -65,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
     _, y = dataset.labelled()
     dataset.require_finite()
     figure = new_figure() if arguments.plot else None
-    followed = nullcontext() if arguments.quiet else Followed(arguments.epsilon, [])
+    followed = nullcontext() if arguments.quiet else Followed(arguments.epsilon)
     with followed, fitting_inside(dying_of_ctrl_c):  # nothing is being written yet
         table = compare(
             dataset.X.to_scipy() if isinstance(dataset.X, Csr) else dataset.X,

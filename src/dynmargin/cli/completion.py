@@ -1,8 +1,8 @@
 """dynmargin completion: a script that completes commands, options and their values in a shell.
 
 for example:
-  eval "$(dynmargin completion bash)"                          # in ~/.bashrc
-  dynmargin completion zsh > ~/.zfunc/_dynmargin               # a folder of $fpath
+  eval "$(dynmargin completion bash)"             # in ~/.bashrc
+  dynmargin completion zsh > ~/.zfunc/_dynmargin  # a folder of $fpath
   dynmargin completion fish > ~/.config/fish/completions/dynmargin.fish
 
 exit codes: 0 done, 3 failed
@@ -11,7 +11,7 @@ exit codes: 0 done, 3 failed
 import argparse
 from collections.abc import Iterator
 
-from .options import DONE
+from .options import DONE, Names
 from .parser import COMMANDS, Command, help_text, tree, walk
 
 
@@ -32,9 +32,46 @@ def values(action: argparse.Action) -> str:
     return " ".join(COMMANDS if action.metavar == "COMMAND" else map(str, action.choices or ()))
 
 
+def listed(action: argparse.Action) -> list[str]:
+    """Return the words that an option takes several of, with commas between them, where they are known."""
+    return list(action.type.known()) if isinstance(action.type, Names) else []
+
+
 def takes_files(command: Command) -> bool:
     """Whether a word that is not an option may be a file."""
-    return any(not values(one) for one in command.arguments() + [one for one in command.options() if one.nargs != 0])
+    with_values = command.arguments() + [one for one in command.options() if one.nargs != 0]
+    return any(not values(one) and not listed(one) for one in with_values)
+
+
+# In bash: the columns of the first table among the words, where none needs quotes; and one of some words, or the last
+# of several between commas. compgen would run commands that it finds in words, and those of a file may be anything.
+BASH_LISTS = r"""_dynmargin_columns() {
+  local word names=
+  for word in "${COMP_WORDS[@]}"; do
+    [ -f "$word" ] || continue
+    case "$word" in
+      *.csv) IFS= read -r names < "$word"; names=${names//,/$'\n'} ;;
+      *.tsv) IFS= read -r names < "$word"; names=${names//$'\t'/$'\n'} ;;
+      *) continue ;;
+    esac
+    break
+  done
+  case "$names" in *'"'*) ;; *) printf '%s' "${names%$'\r'}" ;; esac
+}
+_dynmargin_one_of() {
+  local word current=$2 before=$3
+  while IFS= read -r word; do
+    case "$word" in "$current"*) ;; *) continue ;; esac
+    case ",$before" in *",$word,"*) ;; *) [ -z "$word" ] || COMPREPLY+=("$before$word") ;; esac
+  done <<< "$1"
+}
+_dynmargin_list() {
+  local before=
+  case "$2" in *,*) before=${2%,*}, ;; esac
+  _dynmargin_one_of "$1" "${2##*,}" "$before"
+  compopt -o nospace 2>/dev/null  # a comma may follow
+}"""
+COLUMNS_OF_TABLES = {"--label": "_dynmargin_one_of", "--drop": "_dynmargin_list"}
 
 
 def spelled(command: Command) -> list[str]:
@@ -44,6 +81,7 @@ def spelled(command: Command) -> list[str]:
 
 def bash(whole: Command) -> Iterator[str]:
     """Return a function for bash: words of the command so far decide what may follow."""
+    yield BASH_LISTS
     yield from ("_dynmargin() {", "  local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]}")
     yield "  local command=${COMP_WORDS[1]} words= options= files="
     yield '  case "$command ${COMP_WORDS[2]}" in'
@@ -59,9 +97,14 @@ def bash(whole: Command) -> Iterator[str]:
     for command in walk(whole):
         name = " ".join(command.words[1:])
         for option in command.options():
+            pattern = "|".join(f'"{name}|{one}"' for one in option.option_strings)
             if option.choices:
-                pattern = "|".join(f'"{name}|{one}"' for one in option.option_strings)
                 yield f'    {pattern}) COMPREPLY=($(compgen -W "{values(option)}" -- "$current")); return ;;'
+            elif words := listed(option):
+                lines = r"\n".join(words)
+                yield f"""    {pattern}) COMPREPLY=(); _dynmargin_list $'{lines}' "$current"; return ;;"""
+            elif complete := COLUMNS_OF_TABLES.get(option.option_strings[0]):
+                yield f'    {pattern}) COMPREPLY=(); {complete} "$(_dynmargin_columns)" "$current"; return ;;'
     yield from ("  esac", '  case "$command" in')
     for command in walk(whole):
         below = [one.words[-1] for one in command.further()]
@@ -110,6 +153,8 @@ def _of_zsh(command: Command) -> Iterator[str]:
     for one in command.options():
         text = help_text(one).replace("[", "(").replace("]", ")").replace(":", r"\:")
         value = "" if one.nargs == 0 else f":value:{f'({values(one)})' if one.choices else '_files'}"
+        if words := listed(one):
+            value = f":names:_values -s , names {' '.join(words)}"
         for option in one.option_strings:
             if option != "-wLABEL":
                 yield quoted(f"{option}[{text}]{value}")
@@ -131,6 +176,9 @@ def fish(whole: Command) -> Iterator[str]:
             )
             if names:
                 value = "" if one.nargs == 0 else f" -x -a {quoted(values(one))}" if one.choices else " -r"
+                if words := listed(one):
+                    lines = r"\n".join(words)
+                    value = " -x -a " + quoted(f'(__fish_complete_list , "echo {lines}")')
                 yield f"complete -c dynmargin -n {quoted(here)} {names}{value} -d {quoted(help_text(one))}"
         for one in command.arguments():
             if values(one):

@@ -1,8 +1,8 @@
 """dynmargin data: which of the paper's data are here; data convert: between the formats of data.
 
 for example:
-  dynmargin data --data-dir FOLDER                    # which of the paper's data are here
-  dynmargin data convert a9a.xz a9a/                  # a folder, which needs no parsing
+  dynmargin data --data-dir FOLDER      # which of the paper's data are here
+  dynmargin data convert a9a.xz a9a/    # a folder, which needs no parsing
   dynmargin data convert covtype.csv.xz covtype.libsvm --label -1
 
 The format follows from the name: .csv, .tsv, .parquet, .npz, a name that ends with / for a folder, else LIBSVM text;

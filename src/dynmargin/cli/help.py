@@ -1,7 +1,7 @@
 """dynmargin help: the help of a command, or a manual page of all of them.
 
 for example:
-  dynmargin help train                         # the same as dynmargin train --help
+  dynmargin help train                    # the same as dynmargin train --help
   dynmargin help data convert
   dynmargin help --man > dynmargin.1; man ./dynmargin.1
 

@@ -2,6 +2,7 @@
 
 import argparse
 
+from ..algorithms.registry import NAMES
 from .options import notice
 
 SAME = {1: None, 2: None, 3: "hinge"}  # solver types whose problem is ours, and the loss they stand for
@@ -48,13 +49,14 @@ def apply_training_options(arguments: argparse.Namespace) -> None:
         if arguments.loss not in (None, loss):
             raise ValueError(f"-s {kind} and --loss {arguments.loss} contradict each other")
         arguments.loss = loss
+    if arguments.free_bias and arguments.algorithm not in ("auto", "decomposition"):
+        raise ValueError(f"-R needs --algorithm decomposition, not {arguments.algorithm}")
     if arguments.free_bias:
-        if arguments.algorithm not in ("auto", "decomposition"):
-            raise ValueError(f"-R needs --algorithm decomposition, not {arguments.algorithm}")
-        if arguments.bias != 1:
-            given = f"-R and -B {arguments.bias:g}"
-            raise ValueError(f"{given} contradict each other: -R asks for a free intercept; leave -B out")
         arguments.algorithm = "decomposition"
+    if NAMES[arguments.algorithm][0].free_bias and arguments.bias != 1:  # LIBLINEAR wants -B 1 beside -R
+        asks = "-R" if arguments.free_bias else f"--algorithm {arguments.algorithm}"
+        given = f"{asks} and -B {arguments.bias:g} contradict each other"
+        raise ValueError(f"{given}: {asks} asks for a free intercept; leave -B out")
 
 
 def add_prediction_arguments(parser: argparse.ArgumentParser) -> None:

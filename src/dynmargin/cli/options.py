@@ -4,7 +4,7 @@ import argparse
 import math
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..data import FORMATS
@@ -62,6 +62,17 @@ def names(text: str) -> list[str]:
     """Split names at the commas between them; a name that has commas itself is in double quotes."""
     found = re.findall(r'\s*(?:("(?:[^"]|"")*")|([^,]*?))\s*(?:,|$)', text)
     return [quoted[1:-1].replace('""', '"') if quoted else plain for quoted, plain in found if quoted or plain]
+
+
+class Names:
+    """Reads names as `names` does, and can say which there are."""
+
+    def __init__(self, known: Callable[[], Iterable[str]]) -> None:
+        self.known = known
+
+    def __call__(self, text: str) -> list[str]:
+        """Split names at the commas between them."""
+        return names(text)
 
 
 # Options that several commands have, to be passed to argparse as parents.

@@ -3,10 +3,10 @@
 for example:
   dynmargin paper table1 --sets adult,web,covertype --seeds 5
   dynmargin paper table2 --sets adult,web --time-limit 300
-  dynmargin paper table2 --resume                     # continue where a run ended
+  dynmargin paper table2 --resume                 # continue where a run ended
   dynmargin paper figures --sets adult
   dynmargin paper sensitivity --sets adult,web
-  dynmargin paper all --sets adult,web --resume       # all of these
+  dynmargin paper all --sets adult,web --resume   # all of these
 
 Every cell that is finished is kept in OUT/cells; tables are printed and written to OUT as CSV, Markdown and LaTeX.
 Data are searched for in --data-dir, DYNMARGIN_DATA or the user's cache folder; dynmargin data lists them.
@@ -17,10 +17,11 @@ import argparse
 import shutil
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from .options import DONE, FAILED, INTERRUPTED, NOT_PROVEN, accuracy, at_least_one, names, positive
+from .options import DONE, FAILED, INTERRUPTED, NOT_PROVEN, Names, accuracy, at_least_one, positive
 
 OUT = "paper-results"
 PAPER_EPSILON = 0.01
@@ -30,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the tables and of the pictures."""
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument(
-        "--sets", type=names, metavar="NAMES", help="separated by commas (default: the nine sets and newsgroups)"
+        "--sets", type=Names(sets), metavar="NAMES", help="separated by commas (default: the nine sets and newsgroups)"
     )
     common.add_argument("--time-limit", type=positive, default=600.0, metavar="SECONDS", help="per run (default 600)")
     common.add_argument("--resume", action="store_true", help="keep the cells that exist already")
@@ -48,13 +49,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     for work, algorithms in (("table1", "PDM, PFM, PDM-succ"), ("table2", "ROMMA, SVM-light, DCD-L1, DCD-L2, MPU")):
         table = add(work, f"Table {work[-1]}: {algorithms}", run_table, seeds=1)
-        table.add_argument("--columns", type=names, metavar="NAMES", help="separated by commas (default: all)")
+        known = Names(partial(columns_of, work))
+        table.add_argument("--columns", type=known, metavar="NAMES", help="separated by commas (default: all)")
         table.add_argument(
             "--epsilon", type=accuracy, default=PAPER_EPSILON, help="the gap to prove (default 0.01, the paper's)"
         )
     add("figures", "the paper's curves, updates against epsilon, Table 1 as bars", run_figures)
     add("sensitivity", "one parameter or device of PDM varied at a time", run_sensitivity, seeds=1)
     add("all", "all of these", run_all, seeds=3)
+
+
+def sets() -> list[str]:
+    """Return the names of the problems."""
+    from ..paper.problems import PROBLEMS
+
+    return list(PROBLEMS)
+
+
+def columns_of(work: str) -> list[str]:
+    """Return the names of the columns of a table."""
+    from ..paper.columns import COLUMNS
+
+    return [name for name, column in COLUMNS.items() if column.work == work]
 
 
 def problems_of(names: list[str] | None) -> list[Any]:

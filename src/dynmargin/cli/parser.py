@@ -1,6 +1,7 @@
 """The command line as a tree of parsers; only the modules that a command line needs are loaded."""
 
 import argparse
+import re
 import textwrap
 from collections.abc import Collection, Iterator
 from importlib import import_module
@@ -23,6 +24,8 @@ COMMANDS = {  # a module each
     "completion": "print a script that completes commands in a shell",
 }
 FILES = {"DATA": "data", "MODEL": "model", "OUT": "out", "--weights": "weights", "--checkpoint": "checkpoint"}
+OUTPUTS = ("model", "out", "csv")  # the model is written by train only
+STANDARD_OUTPUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")  # other names of "-"
 LONG_LINE = 100  # characters, from which on a line of a docstring is broken
 DESCRIPTION = "Maximum-margin linear classification with a proof."
 
@@ -49,8 +52,8 @@ def paragraphs(lines: list[str]) -> list[str]:
 
 
 def shortened(line: str, width: int) -> list[str]:
-    """Break a line that is too long; what follows is indented as the line is."""
-    spaces = len(line) - len(line.lstrip())
+    """Break a line that is too long; what follows is indented as the line is, or as what it says of an exit code."""
+    spaces = len(re.match(r" *(\d+ +)?", line)[0])  # type: ignore[index]
     return textwrap.wrap(line, width, subsequent_indent=" " * spaces, break_on_hyphens=False) or [""]
 
 
@@ -113,6 +116,9 @@ def parse(words: list[str], arguments: argparse.Namespace) -> None:
         and (rest[0] == "-" or not rest[0].startswith("-"))
     ):
         setattr(arguments, optional, rest.pop())
+    for place in OUTPUTS if arguments.command == "train" else OUTPUTS[1:]:
+        if getattr(arguments, place, None) in STANDARD_OUTPUT:
+            setattr(arguments, place, "-")
     for name, place in FILES.items():  # of a variable of the shell that is not set
         if getattr(arguments, place, None) == "":
             commands.get(arguments.command, top).error(f"the name of {name} is empty")

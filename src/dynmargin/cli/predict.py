@@ -30,9 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "out", metavar="OUT", nargs="?", help="the file to write, one label per line; - for standard output"
     )
-    parser.add_argument(
-        "--scores", action="store_true", help="also write the scores after each label, below a header line"
-    )
+    scores = "also write the scores after each label, below a header line; columns are separated by spaces"
+    parser.add_argument("--scores", action="store_true", help=scores)
     settled = (
         "also write after each label whether it is settled, yes or no (no more training changes it); print how many are"
     )
@@ -116,20 +115,29 @@ def lines_of(labels: Any, scores: Any, settled: Any, classes: Any, first: bool) 
     from ..data.libsvm import label_text
 
     names = ["label"] if settled is None else ["label", "settled"]
+    words = {label: label_text(label) for label in classes.tolist()}
+    if settled is not None or scores is not None:
+        words = {label: between_spaces(text) for label, text in words.items()}
     if scores is not None:
-        names += [label_text(label) for label in (classes[1:] if scores.ndim == 1 else classes)]
+        names += [*words.values()][1 if scores.ndim == 1 else 0 :]
         scores = scores.reshape(len(labels), -1)
     if first and len(names) > 1:
         yield f"{' '.join(names)}\n".encode()
     step = max(1, WORDS_AT_A_TIME // len(names))
     for some in (slice(begin, begin + step) for begin in range(0, len(labels), step)):
-        lines = [label_text(label) for label in labels[some].tolist()]
+        lines = [words[label] for label in labels[some].tolist()]
         if settled is not None:
             lines = [f"{line} {'yes' if sure else 'no'}" for line, sure in zip(lines, settled[some], strict=True)]
         if scores is not None:
             columns = scores[some].tolist()
             lines = [f"{line} {' '.join(map(repr, row))}" for line, row in zip(lines, columns, strict=True)]
         yield "".join(f"{line}\n" for line in lines).encode()
+
+
+def between_spaces(text: str) -> str:
+    """Write a label as one of several columns between spaces: in quotes, as in a CSV file, if it could be several."""
+    plain = text and not any(letter.isspace() or letter == '"' for letter in text)
+    return text if plain else '"' + text.replace('"', '""') + '"'
 
 
 class Found:

@@ -14,6 +14,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from .options import DATA_HELP, DONE, LABEL, READING, WEIGHTS, columns_text, notice, read_data, require_one_stdin
+from .verify import too_many
 from .weights import read_weights
 
 if TYPE_CHECKING:
@@ -49,27 +50,35 @@ def run(arguments: argparse.Namespace) -> int:
     data = "some data" if arguments.data is None else name_of(arguments.data)
     here, elsewhere = verify_command(arguments, arguments.data), verify_command(arguments, None)
     origin = Origin(name, data, (here,), (elsewhere,), digest(content, name))
-    write_report(arguments.out, model, origin, *read_rows(arguments, model))
+    write_report(arguments.out, model, origin, **read_rows(arguments, model))
     return DONE
 
 
-def read_rows(arguments: argparse.Namespace, model: "LinearModel") -> tuple[Any, ...]:
-    """Return rows, labels and weights as far as there are any."""
+def read_rows(arguments: argparse.Namespace, model: "LinearModel") -> dict[str, Any]:
+    """Return rows, labels and weights as far as there are any, and the verdict on data with more columns than those.
+
+    The page shows what the model uses of the data; it must not call proven what verify takes for other data.
+    """
+    from ..certificate.verification import unproven
     from ..data.dataset import Csr
 
     if arguments.data is None:
-        return ()
-    dataset = read_data(arguments, model)
+        return {}
+    dataset, verification = read_data(arguments, model), None
     if beyond := dataset.columns_beyond(model.feature_names):
         notice(f"the model does not use {columns_text(beyond)}")
+        if model.certificates:
+            verification = unproven("other data", too_many(beyond, labelled=dataset.y is not None))
     dataset = dataset.aligned(model.feature_names)
-    X = dataset.X
+    X, y = dataset.X, dataset.y
+    weights = read_weights(arguments.weights, X.shape[0]) if arguments.weights else None
     if isinstance(X, Csr):
         if X.shape[1] > model.n_features:
             notice(f"features beyond the model's {model.n_features} are not used")
+            if model.certificates and y is not None:
+                verification = model.verify(X, y, weights)
         X = X.with_columns(model.n_features)
-    weights = read_weights(arguments.weights, X.shape[0]) if arguments.weights else None
-    return X, dataset.y, weights
+    return {"X": X, "y": y, "sample_weight": weights, "verification": verification}
 
 
 def verify_command(arguments: argparse.Namespace, data: str | None) -> str:

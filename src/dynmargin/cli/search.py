@@ -1,12 +1,11 @@
 """``dynmargin train --search-C``: C chosen by cross-validation, with a proof for the whole range."""
 
 import argparse
-import logging
-import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
-from .options import notice, number, positive, require_folds, say, several
+from .options import notice, number, positive, require_folds, several
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
     from ..training.request import Request
 
 DEFAULT_FOLDS = 5
-SECONDS_BETWEEN_LINES = 1.0
 TOLERANCE, RANGE = 0.005, (1e-3, 1e3)
 
 fraction = number(float, lambda value: 0 < value < 1, "not between 0 and 1")
@@ -75,11 +73,11 @@ def search(
     classes: "NDArray[Any]",
     state_problems: "Callable[[NDArray[Any]], list[Problem]]",
 ) -> "ErrorCurve":
-    """Search the range; report what is proven so far once a second, unless the command is to be quiet."""
+    """Search the range; report what is proven so far, unless the command is to be quiet."""
     from ..path.held_out import hold_out
     from ..path.search import SHARE_OF_SEARCH, Search
     from ..training.folds import Fold, stratified_folds
-    from ..training.request import logger
+    from .followed import Searched
 
     _, y, weights = data
     low, high = asked.C_range
@@ -89,31 +87,8 @@ def search(
     folds = [(Fold.of(i, places != i, y, weights), (places == i).nonzero()[0]) for i in range(n_folds)]
     judged = hold_out(*packed, data, folds, lambda fold: state_problems(fold.classes))
     deadline = float("inf") if request.max_time is None else request.started + SHARE_OF_SEARCH * request.max_time
-    level, lines = logger.level, Lines()
-    if not asked.quiet:
-        logger.setLevel(logging.INFO)
-        logger.addHandler(lines)
-    try:
+    with nullcontext() if asked.quiet else Searched():
         curve = Search(judged, low, high, asked.search_tolerance, asked.max_fits, deadline, request.n_jobs).run()
-    finally:
-        logger.setLevel(level)
-        logger.removeHandler(lines)
     if curve.ended != "tolerance":
         notice(str(curve))
     return curve
-
-
-class Lines(logging.Handler):
-    """Progress on standard error, one line per second."""
-
-    last = -SECONDS_BETWEEN_LINES
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Print a record, unless another was printed just before."""
-        from ..training.phases import heard
-
-        now = time.monotonic()
-        if now - self.last >= SECONDS_BETWEEN_LINES:
-            self.last = now
-            heard()
-            say(record.getMessage())

@@ -243,7 +243,7 @@ class Training:
         from ..progress.live import Live
 
         labels = [label_text(problem.positive) for problem in problems] if len(problems) > 1 else []
-        return Live(self.arguments.epsilon, labels, self.arguments.max_time)
+        return Live(self.arguments.epsilon, labels, self.arguments.max_time, steady=self.algorithm.steady)
 
     def search(self) -> int:
         """Choose C with a proof for the whole range, then train with it."""

@@ -74,8 +74,9 @@ def compare(
       other algorithm of the table for the same problem. So a peer's gap may benefit from the other rows; each of our
       own rows rests on its own certificate.
 
-    With more than two classes each is trained against the rest, by peers too. A row then shows the class with the
-    largest gap, the updates and seconds of all classes, and the most passes of any.
+    With more than two classes each is trained against the rest, by peers too. The gap of a row is then the largest of
+    any class, updates and seconds are those of all, and passes the most of any. Margin and upper bound are those of the
+    same class in every row, which ``class`` names: the one with the smallest upper bound, the hardest to separate.
 
     Parameters
     ----------
@@ -111,7 +112,8 @@ def compare(
         ``upper_bound``, ``achieved`` (whether the gap is at most epsilon), ``updates`` and ``passes`` (missing where a
         peer does not report them), ``seconds``, ``train_accuracy``, ``test_accuracy``, ``stop_reason`` (of peers
         "tolerance" or "max_iter"). Only margins of the same ``problem`` can be compared: "squared hinge", "hinge",
-        "hard margin", or one of these with "free intercept".
+        "hard margin", or one of these with "free intercept". With more than two classes also ``class``, the one that
+        ``margin`` and ``upper_bound`` are about.
 
     Examples
     --------
@@ -151,7 +153,8 @@ def compare(
     bounds: dict[Problem, float] = {}  # the smallest that is proven for each problem, whoever proved it
     for certificate in (certificate for entry in entries for certificate in entry.certificates):
         bounds[certificate.problem] = min(certificate.upper_bound, bounds.get(certificate.problem, math.inf))
-    verdicts = [entry.verdict(bounds) for entry in entries]
+    shown = _hardest_class(entries[0], bounds)
+    verdicts = [entry.verdict(bounds, shown) for entry in entries]
     if plot is not None:
         curves = [(e.name, e.curve or [(e.seconds, v.gap)]) for e, v in zip(entries, verdicts, strict=True)]
         rendering.plot(curves, epsilon, plot)
@@ -160,6 +163,7 @@ def compare(
             "algorithm": entry.name,
             "problem": _describe(verdict.problem),
             "gap": verdict.gap,
+            **({} if len(classes) == 2 else {"class": shown}),
             "margin": verdict.margin,
             "upper_bound": verdict.upper_bound,
             "achieved": bool(verdict.gap <= epsilon),
@@ -193,7 +197,7 @@ def convergence_warnings_logged(name: str) -> Iterator[None]:
 
 
 class Verdict(NamedTuple):
-    """What is proven about an entry: its worst class."""
+    """What is proven about an entry: the largest gap of all classes, and the bounds of one of them."""
 
     gap: float
     margin: float
@@ -215,14 +219,19 @@ class Entry:
     stop_reason: str | None
     curve: list[tuple[float, float]]  # seconds and gap; empty for a peer
 
-    def verdict(self, bounds: dict[Problem, float]) -> Verdict:
-        """Return the class with the largest gap; a peer is measured by `bounds`, what the whole table has proven."""
-        verdicts = []
+    def verdict(self, bounds: dict[Problem, float], shown: Any) -> Verdict:
+        """Return the largest gap of all classes, and the bounds of the class `shown`.
+
+        A peer is measured by `bounds`, what the whole table has proven.
+        """
+        gaps, upper_bounds = [], []
         for certificate in self.certificates:
             upper_bound = bounds[certificate.problem] if self.name in PEERS else certificate.upper_bound
-            gap = 1 - certificate.margin / upper_bound if upper_bound > 0 else math.inf
-            verdicts.append(Verdict(gap, certificate.margin, upper_bound, certificate.problem))
-        return max(verdicts, key=lambda verdict: verdict.gap)
+            gaps.append(1 - certificate.margin / upper_bound if upper_bound > 0 else math.inf)
+            upper_bounds.append(upper_bound)
+        place = [certificate.problem.positive for certificate in self.certificates].index(shown)
+        certificate = self.certificates[place]
+        return Verdict(max(gaps), certificate.margin, upper_bounds[place], certificate.problem)
 
     def accuracy(self, X: Any, y: NDArray[Any], classes: NDArray[Any]) -> float:
         """Return the fraction of rows whose label is predicted."""
@@ -288,6 +297,11 @@ class Contest:
             stop_reason="max_iter" if "max_iter" in reasons else reasons.pop(),
             curve=[],
         )
+
+
+def _hardest_class(entry: Entry, bounds: dict[Problem, float]) -> Any:
+    """Return the class with the smallest upper bound, of the problems that an entry has solved."""
+    return min((one.problem for one in entry.certificates), key=lambda problem: bounds[problem]).positive
 
 
 def _names(algorithms: Iterable[str] | str | None, C: float) -> list[str]:

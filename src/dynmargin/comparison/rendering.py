@@ -2,10 +2,12 @@
 
 import csv
 import io
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
 from ..displays.style import BOUND, CHOSEN, FURTHER, LINES, MARKERS, PROVEN, QUIET, beside, few_ticks, tidy
+from ..problem.problems import label_text
 
 Records = Sequence[dict[str, Any]]
 
@@ -23,12 +25,19 @@ TEXTS = ("algorithm", "problem", "stop_reason")
 def as_text(records: Records, width: int | None = None) -> str:
     """Return the table as plain text; the problem is left out where it is the same for all.
 
-    Columns that do not fit the width follow below, with the names of the algorithms again.
+    Columns that do not fit the width follow below, with the names of the algorithms again. The class that the bounds
+    are about, the same for all, is named in a line at the end.
     """
     one_problem = len({record["problem"] for record in records}) == 1
-    titles = [title for title in records[0] if not (one_problem and title == "problem")]
+    left_out = {"class", "problem"} if one_problem else {"class"}
+    titles = [title for title in records[0] if title not in left_out]
     cells = [[_cell(title, record[title]) for title in titles] for record in records]
-    return align([titles, *cells], [title in TEXTS for title in titles], width)
+    table = align([titles, *cells], [title in TEXTS for title in titles], width)
+    if "class" not in records[0]:
+        return table
+    about = f"margin and upper_bound: class {label_text(records[0]['class'])} against the rest, the hardest to separate"
+    lines = ["gap: the largest of all classes, each against the rest", about]
+    return "\n".join([table, "", *(short for line in lines for short in textwrap.wrap(line, width or len(line)))])
 
 
 def align(

@@ -106,7 +106,11 @@ def require_other_file(path: str | os.PathLike[str], *inputs: str | os.PathLike[
 
 def _target(path: str | os.PathLike[str]) -> Path:
     """Return what is written: what a link points to, not the link."""
-    return Path(os.path.realpath(path) if os.path.islink(path) else path)
+    if not os.path.islink(path):
+        return Path(path)
+    real = os.path.realpath(path)
+    # What /dev/fd/63 points to may be a pipe, which has no path of its own.
+    return Path(path if os.path.exists(path) and not os.path.exists(real) else real)
 
 
 def _other_name(target: Path) -> Path:

@@ -194,4 +194,6 @@ class _Gzip(gzip.GzipFile):
 
 
 def _open_gzip(file: BinaryIO, mode: str) -> gzip.GzipFile:
-    return _Gzip(mode=mode, fileobj=file)
+    # Neither a name nor a time in the header: `file` has the name of a temporary file, and the same data are to give
+    # the same bytes.
+    return _Gzip(filename="", mode=mode, fileobj=file, mtime=0)

@@ -70,10 +70,9 @@ class ProgressBar(MovingBar):
     The bar follows the logarithm of the gap: from 1 to 0.1 is as far as from 0.1 to 0.01.
     """
 
-    def __init__(self, console: Any, epsilon: float, labels: list[str], max_time: float | None = None) -> None:
-        self.words = CheckLine(epsilon, labels, max_time)
-        self.epsilon = epsilon
-        self.reached = [0.0] * max(1, len(labels))
+    def __init__(self, console: Any, words: CheckLine) -> None:
+        self.words, self.epsilon = words, words.epsilon
+        self.reached = [0.0] * max(1, len(words.labels))
         super().__init__(console, len(self.reached))
 
     def show(self, check: Check) -> None:
@@ -88,10 +87,10 @@ class ProgressBar(MovingBar):
         return math.log(gap) / math.log(self.epsilon) if gap < 1 else 0.0
 
 
-def progress_bar(epsilon: float, labels: list[str], max_time: float | None = None) -> ProgressBar | None:
+def progress_bar(words: CheckLine) -> ProgressBar | None:
     """Return a bar for checks; None without rich, or where there is neither a terminal nor a notebook."""
     console = console_for_bars()
-    return None if console is None else ProgressBar(console, epsilon, labels, max_time)
+    return None if console is None else ProgressBar(console, words)
 
 
 def console_for_bars() -> Any:

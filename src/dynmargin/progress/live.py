@@ -21,15 +21,18 @@ LONGEST_SECONDS = 1e6  # that are projected; beyond, a power law says nothing
 class CheckLine:
     """Puts the checks of a fit into words, with the time left as far as it can be projected."""
 
-    def __init__(self, epsilon: float, labels: list[str], max_time: float | None = None) -> None:
+    def __init__(
+        self, epsilon: float, labels: list[str], max_time: float | None = None, *, steady: bool = True
+    ) -> None:
         self.epsilon = epsilon
+        self.steady = steady  # as in `Trend`
         self.max_time = math.inf if max_time is None else max_time
         self.labels = labels  # of the problems; empty when there is only one
         self.runs: dict[int, tuple[Trend, float]] = {}  # of each problem: its trend, and when it began
 
     def describe(self, check: Check) -> str:
         """Put a check into one line."""
-        trend, began = self.runs.setdefault(check.problem, (Trend(self.epsilon), check.time))
+        trend, began = self.runs.setdefault(check.problem, (Trend(self.epsilon, steady=self.steady), check.time))
         trend.record(check, check.gap, check.time - began)
         which = f"class {self.labels[check.problem]}: " if self.labels else ""
         left = trend.projected_seconds() - (check.time - began)
@@ -92,9 +95,11 @@ class AboveLine:
 class Live(logging.Handler):
     """Follows the log of training; use it as a context."""
 
-    def __init__(self, epsilon: float, labels: list[str], max_time: float | None = None) -> None:
+    def __init__(
+        self, epsilon: float, labels: list[str], max_time: float | None = None, *, steady: bool = True
+    ) -> None:
         super().__init__()
-        self.words = CheckLine(epsilon, labels, max_time)
+        self.words = CheckLine(epsilon, labels, max_time, steady=steady)
         self.line = TerminalLine()
         self.pause = LINE_SECONDS if self.line.on_terminal else LOG_SECONDS
         self.shown = -math.inf
@@ -118,7 +123,11 @@ class Live(logging.Handler):
         check: Check | None = getattr(record, "check", None)
         if check is None:
             return
-        text, now = self.words.describe(check), time.perf_counter()
+        self.show(self.words.describe(check))
+
+    def show(self, text: str) -> None:
+        """Show a line, unless another one has only just been shown."""
+        now = time.perf_counter()
         if now - self.shown >= self.pause:
             self.shown = now
             self.line.rewrite(text)

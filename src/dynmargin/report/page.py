@@ -7,6 +7,7 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
 
+from ..certificate.verification import Verification
 from ..data.atomic import atomic_write
 from .markup import Markup, element, joined
 from .sections import sections
@@ -42,12 +43,13 @@ def write_report(
     y: Any = None,
     sample_weight: Any = None,
     feature_names: Any = None,
+    verification: Verification | None = None,
 ) -> None:
     """Write the report of a model to one file, as a whole or not at all."""
     try:
         import matplotlib  # noqa: F401
     except ImportError:
         raise ImportError("a report needs matplotlib: pip install matplotlib") from None
-    page = as_page(Subject.of(model, origin, X, y, sample_weight, feature_names))
+    page = as_page(Subject.of(model, origin, X, y, sample_weight, feature_names, verification))
     with atomic_write(path) as file:
         file.write(page.encode())

@@ -91,8 +91,12 @@ class Subject:
         y: Any = None,
         sample_weight: Any = None,
         feature_names: Any = None,
+        verification: Verification | None = None,
     ) -> "Subject":
-        """Gather what there is; labels that are none of the model's classes are set aside."""
+        """Gather what there is; labels that are none of the model's classes are set aside.
+
+        `verification` is that of the data, where the rows are only a part of them; otherwise the rows are verified.
+        """
         names = model.feature_names if feature_names is None else np.asarray(feature_names)
         if names is not None and names.shape != (model.n_features,):
             raise ValueError(f"feature_names must be {model.n_features} names, one per feature; got {names.shape}")
@@ -106,7 +110,8 @@ class Subject:
         y = np.ravel(y)
         if len(y) != X.shape[0]:
             raise ValueError(f"there are {X.shape[0]} rows and {len(y)} labels")
-        verification = model.verify(X, y, sample_weight) if model.certificates else None
+        if model.certificates and verification is None:
+            verification = model.verify(X, y, sample_weight)
         known = np.flatnonzero(np.isin(y, model.classes))
         left_out = len(y) - len(known)
         if left_out:

@@ -69,7 +69,8 @@ def fit_on_disk(
     exact = newton and rows.shape[1] <= _core.MOST_HESSIAN_COLUMNS
     sizes, lengths = rows.sizes, folder.lengths
     how = {"exact": exact, "gradients": newton and not exact}
-    room = Room.of(rows.memory_limit, sizes, lengths, rows.shape[1], **how, scaling=rows.at_work)
+    n_problems = 1 if len(rows.classes) == 2 else len(rows.classes)
+    room = Room.of(rows.memory_limit, sizes, lengths, rows.shape[1], **how, scaling=rows.at_work, n_problems=n_problems)
     pool = PoolSize.of(0 if newton else room.for_pool, rows, weighted=sample_weight is not None)
     data = data_of(rows, sample_weight, min(room.for_rows, room.for_pool - pool.nbytes))
     runs, problems = NewtonOnDisk() if newton else DescentOnDisk(pool), state(data)

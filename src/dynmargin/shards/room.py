@@ -13,6 +13,8 @@ VECTORS_PER_LEVEL = 2  # of the tree in which sums are added
 VECTORS_OF_DESCENT = 8  # while rows are visited, when nothing is proven
 VECTORS_OF_GRADIENTS = 8  # conjugate ones, beside those above
 BYTES_PER_COUNT = 18  # of a row, at the end: its number, its count, its side
+BYTES_PER_COUNT_KEPT = 17  # of a row of a class that is done: the same
+BYTES_PER_COUNT_WRITTEN = 26  # of a row of each class, where a model has several: they are joined, and checked
 BYTES_PER_COUNT_CHECKED = 17  # of a row: its number within its shard, and whether numbers increase
 BYTES_PER_DUAL_WEIGHT = 9  # of a row: its dual weight, and its side
 BYTES_PER_ROW = 48  # of a shard in memory: where it is, its length, digest, label and side
@@ -82,11 +84,13 @@ class Room:
         exact: bool,
         gradients: bool = False,
         scaling: int = 0,
+        n_problems: int = 1,
     ) -> "Room":
         """Say what training takes, given the sizes of the blocks; refuse a limit that is too small.
 
         `exact` is with a Hessian, `gradients` without one, by conjugate gradients; otherwise there are dual weights.
-        `scaling` is what the scaling of a block takes, if rows are scaled when they are read.
+        `scaling` is what the scaling of a block takes, if rows are scaled when they are read. The certificates of the
+        classes that are done are kept, each perhaps with a count for every row.
         """
         n_rows = sum(lengths)
         needs = {
@@ -95,6 +99,8 @@ class Room:
         }
         if scaling:
             needs["the block that is scaled"] = scaling
+        if n_problems > 1:
+            needs["the counts of the other classes"] = BYTES_PER_COUNT_KEPT * n_rows * (n_problems - 1)
         if exact:
             needs["the Hessian"] = 8 * SQUARES * (n_features + 1) ** 2
         elif gradients:
@@ -105,6 +111,14 @@ class Room:
         # Counts take the place of rows that stay: these are dropped one by one while the certificate is made.
         at_the_end = taken + BYTES_PER_COUNT * n_rows
         smallest = max(at_the_end, 0 if exact or gradients else int(taken / (1 - SMALLEST_SHARE)))
+        counts = (BYTES_PER_COUNT_KEPT + BYTES_PER_COUNT_WRITTEN) * n_rows * n_problems if n_problems > 1 else 0
+        if counts > max(limit, smallest):  # when the model is written, there is nothing else
+            raise LimitTooSmall(
+                limit,
+                f"a model of {n_problems} classes of these {n_rows} rows",
+                {"their counts, while they are written": counts},
+                counts,
+            )
         if smallest > limit:
             needs["the counts of the certificate"] = BYTES_PER_COUNT * n_rows
             raise LimitTooSmall(limit, f"training on these {n_rows} rows", needs, smallest)

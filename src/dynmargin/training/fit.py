@@ -86,7 +86,8 @@ class Fit:
         most = max(short, key=lambda result: result.certificate.gap)
         label = label_text(most.certificate.problem.positive)
         prefix = f"{len(short)} of {len(self.results)} classes fell short, class {label} most: "
-        return (prefix if len(self.results) > 1 else "") + str(most.shortfall())
+        several = len(self.results) > 1
+        return (prefix if several else "") + str(most.shortfall(time_shared=several))
 
 
 @dataclass(frozen=True)

@@ -126,8 +126,8 @@ class Result:
         satisfied = self.stop_reason == "converged" and not self.certificate.achieved
         return replace(self, stop_reason="own_rule") if satisfied else self
 
-    def shortfall(self) -> str | None:
-        """Say what a user should know when the run did not end as asked."""
+    def shortfall(self, *, time_shared: bool = False) -> str | None:
+        """Say what a user should know when the run did not end as asked; others may share the limit of its time."""
         if self.certificate.achieved or self.stop_reason in AS_ASKED:
             return None
         margin, upper_bound, gap = self.certificate.margin, self.certificate.upper_bound, self.certificate.gap
@@ -145,6 +145,8 @@ class Result:
             )
         problem = self.certificate.problem
         reason = limit_text(self.stop_reason)
+        if time_shared and self.stop_reason == "max_time":
+            reason = f"{words.name('max_time')}, which the classes share, is reached"
         if self.stop_reason == "stalled" and gap < ROUNDING:
             reason = "rounding leaves no room for a smaller gap"
         digits = max(1, math.ceil(-math.log10(gap)) - 1) if 0 < gap < 1 else 1

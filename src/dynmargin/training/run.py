@@ -57,9 +57,16 @@ class Refinement:
         return cls(0.0, lambda _: None)
 
 
-def train(problem: PackedProblem, trainer: Trainer, request: Request, refine: Refinement | None = None) -> Result:
-    """Train by a run of this process."""
-    return complete(Run(problem, trainer, request, refine))
+def train(
+    problem: PackedProblem,
+    trainer: Trainer,
+    request: Request,
+    refine: Refinement | None = None,
+    *,
+    steady: bool = True,
+) -> Result:
+    """Train by a run of this process; `steady` as in `Trend`."""
+    return complete(Run(problem, trainer, request, refine, steady=steady))
 
 
 def complete(run: "Run") -> Result:
@@ -104,14 +111,22 @@ def note_interrupt(request: Request) -> None:
 class Run:
     """A run in progress."""
 
-    def __init__(self, problem: PackedProblem, trainer: Trainer, request: Request, refine: Refinement | None) -> None:
+    def __init__(
+        self,
+        problem: PackedProblem,
+        trainer: Trainer,
+        request: Request,
+        refine: Refinement | None,
+        *,
+        steady: bool = True,
+    ) -> None:
         self.problem = problem
         self.trainer = trainer
         self.request = request
         self.refine = refine
         self.started = request.started  # earlier by what the fit had taken before, if it continues
         self.began = time.perf_counter()
-        self.trend = Trend(request.epsilon)
+        self.trend = Trend(request.epsilon, steady=steady)
         self.warned = refine is None  # what ends by its own rule takes less time than the gap would
         self.history: list[Check] = []
         self.certificate: Certificate | None = None
@@ -269,10 +284,14 @@ class Moment(NamedTuple):
 
 
 class Trend:
-    """How the bounds of a run move: whether it has stalled, and how long it will take to close the gap."""
+    """How the bounds of a run move: whether it has stalled, and how long it will take to close the gap.
 
-    def __init__(self, epsilon: float) -> None:
+    Unless the gap is `steady`, falling as a power of time, nothing is projected.
+    """
+
+    def __init__(self, epsilon: float, *, steady: bool = True) -> None:
         self.epsilon = epsilon
+        self.steady = steady
         self.best_gap = self.best_bound = math.inf
         self.passes = 0  # of the last check,
         self.passes_moved = 0  # and of the one at which the gap or the upper bound last fell by STALL_FRACTION
@@ -308,12 +327,16 @@ class Trend:
         return self.passes - self.passes_moved >= (FAR_PASSES if self.far else STALL_PASSES)
 
     def slow(self) -> bool:
-        """Whether the user should be warned that this will take long."""
+        """Whether the user should be warned that this will take long, or has taken long where nothing is projected."""
+        if not self.steady:
+            return self.recent[-1].seconds > SLOW_SECONDS
         enough = self.recent[-1].seconds > SLOW_AFTER_SECONDS and self.checks >= SLOW_AFTER_CHECKS
         return enough and self.projected_seconds() > SLOW_SECONDS
 
     def projected_seconds(self) -> float:
         """When the gap will be epsilon if it goes on falling as a power of time, as over the last half of the run."""
+        if not self.steady:
+            return math.inf
         (then, gap_then), (now, gap) = self.recent[0], self.recent[-1]
         if not (0 < then < now and 0 < gap < gap_then < math.inf):
             return math.inf
@@ -322,9 +345,11 @@ class Trend:
         return math.exp(logarithm) if logarithm < 700 else math.inf
 
     def message(self, check: Check, R: float, max_time: float | None = None) -> str:
-        """Say how long it may take, and what to do about it."""
+        """Say how long it may take, if that is known, and what to do about it."""
         words, projected = wording(), self.projected_seconds()
-        expected = f"about {in_words(projected)}" if projected < 1e6 else "very long"
+        expected = f"will take about {in_words(projected)}" if projected < 1e6 else "will take very long"
+        if not self.steady:
+            expected = "takes long"
         ratio = f" R/margin is {R / check.margin:.2g}." if check.margin > 0 else ""
         advice = any_of(
             [
@@ -334,7 +359,7 @@ class Trend:
             ]
         )
         return (
-            f"{words.setting('epsilon', f'{self.epsilon:g}')} will take {expected}: "
+            f"{words.setting('epsilon', f'{self.epsilon:g}')} {expected}: "
             f"after {check.time:.0f} s the proven gap is {check.gap:.3g}.{ratio} "
             f"{advice[0].upper()}{advice[1:]}."
         )
