@@ -10,7 +10,7 @@ import numpy as np
 from scipy.spatial import ConvexHull
 from sklearn.datasets import load_digits, make_blobs
 
-from dynmargin import MaxMarginClassifier, PDMClassifier
+from dynmargin import MaxMarginClassifier, PDMClassifier, Schedule
 
 IMAGES = Path(__file__).parent / "images"
 BLUE, ORANGE, GREEN, GREY = "#0072b2", "#d55e00", "#00795a", "0.55"  # told apart by the colour-blind, and in grey
@@ -88,7 +88,7 @@ def hull():
 def meeting():
     """Draw the two bounds on real data."""
     X, y = load_digits(return_X_y=True)
-    history = PDMClassifier(1e-4, random_state=0).fit(X / 16, y % 2).history_
+    history = PDMClassifier(1e-4, schedule=Schedule(polish=False), random_state=0).fit(X / 16, y % 2).history_
     passes = [check.passes for check in history]
     low, high = [check.margin for check in history], [check.upper_bound for check in history]
     figure, ax = plt.subplots(figsize=(7, 3.8), layout="constrained")

@@ -10,14 +10,14 @@ Training ends when they are close enough.
 
 # %%
 # Is a handwritten digit even or odd? The perceptron with dynamic margin (PDM) is asked for a margin within 0.01 % of
-# the best.
+# the best. Rows are presented as in the paper.
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_digits
 
 from dynmargin import ConvergenceDisplay, PDMClassifier
 
 X, y = load_digits(return_X_y=True)
-classifier = PDMClassifier(epsilon=1e-4, random_state=0).fit(X / 16, y % 2)
+classifier = PDMClassifier(epsilon=1e-4, schedule="paper", random_state=0).fit(X / 16, y % 2)
 ConvergenceDisplay.from_estimator(classifier, against="passes")
 plt.show()
 
@@ -26,14 +26,14 @@ plt.show()
 print(classifier.history_frame()[["passes", "updates", "margin", "upper_bound"]].tail().to_string(index=False))
 
 # %%
-# The distance between them, the *gap*, on a scale of powers of ten. With the paper's own order of presentation the rule
-# is the same, and the gap takes more passes to fall.
-paper = PDMClassifier(epsilon=1e-4, schedule="paper", random_state=0, max_time=5).fit(X / 16, y % 2)
+# The distance between them, the *gap*, on a scale of powers of ten. By default PDM also improves its best weights by
+# Newton's steps where these cost little, and needs far fewer passes.
+default = PDMClassifier(epsilon=1e-4, random_state=0).fit(X / 16, y % 2)
 
 figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 for fitted, name, colour in (
-    (classifier, "the default schedule", "#0072b2"),
-    (paper, "the paper's schedule", "#d55e00"),
+    (default, "the default schedule", "#0072b2"),
+    (classifier, "the paper's schedule", "#d55e00"),
 ):
     passes = [check.passes for check in fitted.history_]
     gaps = [check.gap for check in fitted.history_]

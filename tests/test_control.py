@@ -191,7 +191,7 @@ def test_the_history_holds_every_check_in_order(breast_cancer):
     history = classifier.history_
     assert classifier.stop_reason_ == "certificate"
     assert history[0].passes <= 5
-    assert np.all(np.diff([check.passes for check in history[:-1]]) > 0)
+    assert np.all(np.diff([check.passes for check in history]) >= 0)
     assert np.all(np.diff([check.time for check in history]) >= 0)
     assert np.all(np.diff([check.updates for check in history]) >= 0)
     assert np.all(np.diff([check.margin for check in history[:-1]]) >= 0)

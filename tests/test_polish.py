@@ -169,7 +169,9 @@ def test_a_run_continues_from_steps_at_a_lower_price(seconds):
     assert np.array_equal(other.snapshot(), trainer.snapshot())
 
 
-@pytest.mark.parametrize(("shape", "delta"), [(DENSE, DELTA), (LONG, DELTA), (SPARSE, DELTA), (DENSE, 64.0), (LONG, 2.0)])
+@pytest.mark.parametrize(
+    ("shape", "delta"), [(DENSE, DELTA), (LONG, DELTA), (SPARSE, DELTA), (DENSE, 64.0), (LONG, 2.0)]
+)
 def test_steps_cost_no_more_than_is_allowed(shape, delta):
     """They begin after so much work of PDM that a step can be paid for; those that cost little need no stiffness."""
     X, sides = stiff(0, shape)

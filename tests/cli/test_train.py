@@ -141,7 +141,8 @@ def test_cross_validation_leaves_no_model(option, run, folder):
 
 
 def test_train_says_when_epsilon_is_not_reached(run, folder):
-    code, out, err = run("train", "ten", "short.npz", "--algorithm", "pdm", "--epsilon", "1e-9", "--max-time", "0.2")
+    slow = ["--algorithm", "pdm-succ", "--epsilon", "1e-9", "--max-time", "0.2"]
+    code, out, err = run("train", "ten", "short.npz", *slow)
     assert code == 1
     assert "does not achieve --epsilon 1e-09" in out
     assert "classes fell short" in err

@@ -60,11 +60,11 @@ ACCELERATES = 0.6
 # mixed. (Of 129 random problems 20 get other turns for it, and take 0.8 times the work: 1,676 rows of 444 columns a
 # fifth, and none more than 1.22 times.)
 FARTHEST = 5.0
-# Where rows are dense, or features few, and the stiffness is above this, coordinate descent is either the fastest or
-# hopeless, unless there are more features than rows. Two probes of so many passes tell: it is hopeless if more than this share of the rows have a dual weight,
-# about as many after both, and the second hardly reduces the gap. Newton's method suits such problems, since its system
-# stays the same; PDM, which makes such steps too, takes longer. (25 of 210 random problems get other turns for it. They
-# take 0.63 times the time, and none takes more than 1.15 times.)
+# Where rows are dense, or features few, there are fewer features than rows, and the stiffness is above this, coordinate
+# descent is either the fastest or hopeless. Two probes of so many passes tell: hopeless if more than this share of
+# the rows have a dual weight, about as many after both, and the second hardly reduces the gap. Newton's method suits
+# such problems, since its system stays the same; PDM, which makes such steps too, takes longer. (25 of 210 random
+# problems get other turns for it. They take 0.63 times the time, and none takes more than 1.15 times.)
 HARD, PROBE, CROWDED, STEADY, HARDLY = 100.0, 2.0, 0.15, 0.02, 0.9
 # Times the work so far, what it is expected to take then; on sparse rows Newton's method may be hopeless too. (1,378
 # rows of 1,590 columns: 16 ms instead of 103.)
