@@ -167,7 +167,7 @@ def test_a_probe_is_not_checked_where_few_rows_have_a_dual_weight():
     assert not race.turn_over
 
 
-@pytest.mark.parametrize(("n_rows", "C", "first"), [(900, 10.0, "newton"), (700, 10.0, "dcd"), (900, 1e-3, "dcd")])
+@pytest.mark.parametrize(("n_rows", "C", "first"), [(1600, 10.0, "newton"), (1400, 10.0, "dcd"), (1600, 1e-3, "dcd")])
 def test_newton_begins_where_rows_are_many_and_slacks_expensive(n_rows, C, first):
     X, y = make_classification(n_rows, 100, n_informative=60, random_state=1)
     assert Race(packed(X, y, C), Request(epsilon=1e-3)).turns == [first]

@@ -27,11 +27,11 @@ FEWEST_PASSES = 3.0  # of coordinate descent in a turn
 TYPICAL_PASSES, VERY_TALL = 6.0, 15
 NEWTON_STEPS = 5  # typically, from weights that are not far off
 TYPICALLY_ACTIVE = 0.5  # of all rows, before any weights are known
-# With a Hessian, more rows per feature than this and a stiffness above that, Newton's method begins: coordinate descent
+# With a Hessian, that many rows per feature and a stiffness above this, Newton's method begins: coordinate descent
 # takes tens of times as long on most such problems. Once it has begun, its Hessian is there, and what is left counts as
-# this share of what it is likely to take. (102 random problems that none of these numbers was chosen on, replayed: 1.10
-# times the time of the best algorithm by itself, and 1.17 without them and the limits of other forecasts below.)
-ROWS_TO_LEAD, STIFF_TO_LEAD, FURTHER_STEPS = 8, 30.0, 0.25
+# this share of what it is likely to take. (396 random problems, replayed: 1.07 times the time of the best algorithm by
+# itself, and 1.12 without these numbers, the limits of forecasts below and the lengths of turns in race.py.)
+STIFF_TO_LEAD, FURTHER_STEPS = 30.0, 0.25
 SMALLEST_SHARE = 0.1  # of the work so far, for what is left to be done
 # Products with a Hessian that is not formed, typically: times the root of the stiffness, of rows that are dense and of
 # rows that are sparse, and at least. (Of 10 and of 20 random problems; the latter vary more.)
@@ -102,6 +102,7 @@ class Entrant(ABC):
         self.nonzeros = problem.nonzeros
         self.pass_work = VISIT_ENTRY * self.nonzeros + VISIT * problem.n_rows
         self.tall = problem.n_rows > TALL * problem.rows.n_columns
+        self.very_tall = problem.n_rows > VERY_TALL * problem.rows.n_columns
         self.dense = self.nonzeros > DENSE * problem.n_rows * problem.rows.n_columns
         self.root = math.sqrt(min(problem.stiffness, STIFFEST))
 
@@ -196,11 +197,6 @@ class CoordinateDescent(Entrant):
     name = "dcd"
     remembered = ("probed_gap", "probed_share")
     probed_gap, probed_share = 0.0, 0.0  # the gap and the share of rows with a dual weight after the first probe
-
-    @property
-    def very_tall(self) -> bool:
-        """Whether there are very many rows per feature."""
-        return self.problem.n_rows > VERY_TALL * self.problem.rows.n_columns
 
     @property
     def may_be_hopeless(self) -> bool:
@@ -340,8 +336,7 @@ class Newton(Entrant):
     @property
     def leads(self) -> bool:
         """Whether it begins, whatever the forecasts are."""
-        many = self.problem.n_rows > ROWS_TO_LEAD * self.problem.rows.n_columns
-        return self.exact_at_once and many and self.problem.stiffness > STIFF_TO_LEAD
+        return self.exact_at_once and self.very_tall and self.problem.stiffness > STIFF_TO_LEAD
 
     @property
     def least(self) -> float:
