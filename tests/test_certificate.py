@@ -205,7 +205,9 @@ def test_the_certificate_brackets_the_best_margin(problem, C, epsilon, classifie
     best = best_soft_margin(X, sides, 1.0, 2 * C)
     assert certificate.margin <= best * (1 + 1e-9)
     assert certificate.upper_bound >= best * (1 - 1e-9)
-    assert not certificate.directional_margin > best * (1 + 1e-9)  # none where better counts were kept than the last
+    assert not certificate.directional_margin > best * (1 + 1e-9)
+    only_updates = isinstance(classifier, PFMClassifier) or classifier.eta or classifier.schedule == "paper"
+    assert np.isfinite(certificate.directional_margin) or not only_updates  # else better counts than the last are kept
     assert certificate.verify(X, sides).verdict == "proven"
     assert certificate.achieved == (certificate.gap <= epsilon)
     assert certificate.achieved or classifier.stop_reason_ != "certificate"

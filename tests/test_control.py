@@ -2,6 +2,7 @@
 
 import logging
 import warnings
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -192,6 +193,7 @@ def test_the_history_holds_every_check_in_order(breast_cancer):
     assert classifier.stop_reason_ == "certificate"
     assert history[0].passes <= 5
     assert np.all(np.diff([check.passes for check in history]) >= 0)
+    assert all(before[1:] != after[1:] for before, after in pairwise(tuple(check) for check in history[:-1]))
     assert np.all(np.diff([check.time for check in history]) >= 0)
     assert np.all(np.diff([check.updates for check in history]) >= 0)
     assert np.all(np.diff([check.margin for check in history[:-1]]) >= 0)

@@ -167,6 +167,13 @@ def test_a_probe_is_not_checked_where_few_rows_have_a_dual_weight():
     assert not race.turn_over
 
 
+def test_counts_that_cannot_grow_any_more_are_no_limit_that_was_asked_for():
+    X = np.random.default_rng(1).normal(size=(300, 8))
+    y, X[5, 2] = X[:, 0] > 0, 3e38
+    with pytest.warns(UserWarning, match="hardly move"):
+        assert MaxMarginClassifier(max_time=5, random_state=0).fit(X, y).stop_reason_ == "stalled"
+
+
 @pytest.mark.parametrize(("n_rows", "C", "first"), [(1600, 10.0, "newton"), (1400, 10.0, "dcd"), (1600, 1e-3, "dcd")])
 def test_newton_begins_where_rows_are_many_and_slacks_expensive(n_rows, C, first):
     X, y = make_classification(n_rows, 100, n_informative=60, random_state=1)

@@ -32,14 +32,16 @@ try dynmargin paper table2 --sets adult,cov
 JOINED="|" try dynmargin train odd.csv --drop "size in cm,"
 JOINED="|" try dynmargin compare odd.csv --label k
 JOINED="|" try dynmargin train other.tsv --drop ""
+JOINED="|" try dynmargin train headless.csv --label ""
 JOINED="|" try dynmargin train tw
 JOINED="|" try dynmargin data convert tw
 """
 TABLES = {"odd.csv": "size in cm,$(touch ran),kind\r\n1,2,3\r\n", "other.tsv": "a\tb\n1\t2\n"}
+TABLES |= {"headless.csv": "1,3.5,5e-1\n2,4.5,5e-1\n"}
 FOUND = ["train", "--algorithm", "mpu mpu-hinge", "convert", "--from", "fish"]
 FOUND += [" ".join(COMMANDS), "convert", "--help --man"]
 FOUND += ["pdm,newton", "pdm,pdm-succ", " ".join(PEERS), "pdm,pfm pdm,pfm-succ", "adult,covertype"]
-FOUND += ["size in cm,$(touch ran)|size in cm,kind", "kind", "a|b", "two words", "two words"]
+FOUND += ["size in cm,$(touch ran)|size in cm,kind", "kind", "a|b", "", "two words", "two words"]
 
 
 def test_help_is_that_of_the_command(run):

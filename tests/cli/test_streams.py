@@ -52,13 +52,20 @@ def test_standard_output_has_other_names(shell, folder):
         assert shell(f"dynmargin train train {name} > written.npz")[0] == 0
         for model in ("piped.npz", "written.npz"):
             assert (folder / model).read_bytes() == (folder / "model.npz").read_bytes()  # and no text after it
+    assert shell("dynmargin train train //dev/stdout | cat > piped.npz")[0] == 0
+    assert (folder / "piped.npz").read_bytes() == (folder / "model.npz").read_bytes()
     assert shell("dynmargin predict test model.npz /dev/stdout | head -1 > label.txt")[0] == 0
     assert (folder / "label.txt").read_text() in ("1\n", "-1\n")
 
 
 def test_a_model_can_be_written_to_another_program(shell, folder):
     assert shell("dynmargin train -q train >(cat > given.npz) && wait $!")[0] == 0
-    np.testing.assert_array_equal(load(folder / "given.npz").coef, load(folder / "model.npz").coef)
+    assert (folder / "given.npz").read_bytes() == (folder / "model.npz").read_bytes()
+
+
+def test_a_checkpoint_is_a_file(shell, folder):
+    code, err = shell("dynmargin train train m.npz --checkpoint /dev/stdout | cat; exit ${PIPESTATUS[0]}")
+    assert (code, "it is not a file" in err) == (3, True)
 
 
 @pytest.fixture

@@ -42,9 +42,9 @@ class Polish {
     exact_ = packed.n_columns <= static_cast<std::int64_t>(Newton::largest_hessian) && n * n <= n_nonzeros_;
     if (!exact_) return;
     const double solve = solve_work(packed.n_columns + 1), sum = n_nonzeros_ * (n_nonzeros_ / n_members_) / 2;
-    hessian_work_ = active_share * sum + solve;
-    cheap_ = work_of_step() <= cheap_passes * work_of_pass();
-    if (!cheap_) hessian_work_ = sum + solve;
+    const double typical = active_share * sum + solve;
+    cheap_ = typical + work_beside_hessian() <= cheap_passes * work_of_pass();
+    hessian_work_ = cheap_ ? typical : sum + solve;
   }
 
   bool under_way() const { return under_way_; }
@@ -157,8 +157,9 @@ class Polish {
     return slow < 1 ? 0 : share * work_of(visits) * generosity() - polished_;
   }
   double work_of_step() const {
-    return exact_ ? hessian_work_ + 4 * n_nonzeros_ + 20 * n_members_ : work_of_product() * most_iterations_;
+    return exact_ ? hessian_work_ + work_beside_hessian() : work_of_product() * most_iterations_;
   }
+  double work_beside_hessian() const { return 4 * n_nonzeros_ + 20 * n_members_; }
   double work_of_product() const { return 2 * n_nonzeros_ + Newton::find_row * n_members_; }
   // Conjugate gradients may make as many products where rows are short, and cost more to find than to multiply. (51,119
   // rows of 7 entries: 217 ms instead of 440.)
@@ -177,7 +178,7 @@ class Polish {
     newton_->set_most_iterations(most_iterations_);
   }
 
-  bool enabled_, exact_ = false, cheap_ = false;  // exact: by a Hessian
+  bool enabled_, exact_ = false, cheap_ = false;  // exact: by a Hessian; cheap: and in a few passes
   double hessian_work_ = 0;
   double epsilon_, stiffness_ = 0, n_members_ = 0, n_nonzeros_ = 0;
   bool under_way_ = false;

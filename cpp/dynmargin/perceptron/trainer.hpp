@@ -69,10 +69,10 @@ class Trainer : public Presentation<Problem, std::pair<std::int64_t, std::int64_
   Bounds check() {
     const double norm = std::sqrt(sums_of(state_).norm2()), bound = norm / state_.totals.t;
     const double smallest = with_patterns([&](const auto& y) { return lower_bound_.improve(y, state_); });
-    constexpr double same = 1 - 1e-12;  // the kept counts may be those of the state, summed in another order
-    if (renewal_.kept_bound() < same * bound)
-      return {lower_bound_.margin(), renewal_.kept_bound(), std::numeric_limits<double>::quiet_NaN()};
-    return {lower_bound_.margin(), bound, smallest / norm};
+    // The kept counts may be those of the state, summed in another order.
+    constexpr double same = 1 - 1e-12;
+    const double kept = renewal_.kept_bound(), none = std::numeric_limits<double>::quiet_NaN();
+    return {lower_bound_.margin(), std::min(bound, kept), kept < same * bound ? none : smallest / norm};
   }
 
   bool renews() const { return renewal_.enabled() && std::holds_alternative<DynamicMargin>(rule_); }
@@ -208,7 +208,7 @@ class Trainer : public Presentation<Problem, std::pair<std::int64_t, std::int64_
       if (!polish_.over(margin, now)) continue;
       // Rounding may cost a tenth of what is gained, which has to be worth the change.
       const double gain = (before / now) * (before / now) - 1;
-      if (before - now > 0.01 * (before - margin)) continue_from(polish_.dual_weights(), gain / 10);
+      if (now < before && before - now > 0.01 * (before - margin)) continue_from(polish_.dual_weights(), gain / 10);
       polish_.end();
       return Event::check_due;
     } while (clock::now() < end);

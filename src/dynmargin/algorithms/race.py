@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..problem.packed import PackedProblem
-from ..training.request import Request
+from ..training.request import LARGEST_COUNT, Request
 from ..training.result import ROUNDING, Result
 from ..training.run import Refinement, train
 from .entrants import (
@@ -77,9 +77,9 @@ class Race:
         self.first_turn = 0.0  # of coordinate descent, in work
         other = min(others, key=lambda entrant: entrant.expected(0.0))
         likely = other.expected(0.0)
-        leads = self.newton if self.newton is not None and self.newton.leads else None
-        if leads is not None or likely < descent.expected(0.0):
-            self.current = leads or other
+        leader = self.newton if self.newton is not None and self.newton.leads else None
+        if leader is not None or likely < descent.expected(0.0):
+            self.current = leader or other
             self.current.start(None)
             self.current.allow(self.current.least)
         else:
@@ -107,8 +107,9 @@ class Race:
         """Advance the algorithm whose turn it is; at the end of its turn its bounds are checked."""
         if self.turn_over:
             self._next_turn()
-        of_others = self.updates - self.current.trainer.updates
-        event: _core.Event = self.current.trainer.advance(seconds, max_updates - of_others)
+        if max_updates < LARGEST_COUNT:  # else no limit was asked for, and each has its own
+            max_updates -= self.updates - self.current.trainer.updates
+        event: _core.Event = self.current.trainer.advance(seconds, max_updates)
         satisfied = event in (_core.Event.converged, _core.Event.exhausted)
         if satisfied and not self.current.refine():
             self.current.over = True

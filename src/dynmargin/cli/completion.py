@@ -56,7 +56,9 @@ BASH_LISTS = r"""_dynmargin_columns() {
     esac
     break
   done
-  case "$names" in *'"'*) ;; *) printf '%s' "${names%$'\r'}" ;; esac
+  local number=$'(^|\n)[-+]?[0-9]*\\.?[0-9]+([eE][-+]?[0-9]+)?($|\n)'  # a table without a header
+  names=${names%$'\r'}
+  [[ $names =~ $number || $names == *'"'* ]] || printf '%s' "$names"
 }
 _dynmargin_one_of() {
   local word current=$2 before=$3

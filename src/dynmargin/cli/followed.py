@@ -1,4 +1,4 @@
-"""What goes on in a comparison and in a search for C."""
+"""Progress of a comparison and of a search for C."""
 
 import logging
 
@@ -10,7 +10,7 @@ from .options import notice
 class Followed(Live):
     """Follows the log of a comparison: a line for every algorithm that has ended, and for what it warns of.
 
-    Checks of the bounds are shown on a terminal only, without the time left: each algorithm is another one.
+    Checks of the bounds are shown on a terminal only, without the time left: each line is about a different algorithm.
     """
 
     def __init__(self, epsilon: float) -> None:

@@ -1,7 +1,9 @@
 """The command line as a tree of parsers; only the modules that a command line needs are loaded."""
 
 import argparse
+import os
 import re
+import stat
 import textwrap
 from collections.abc import Collection, Iterator
 from importlib import import_module
@@ -117,14 +119,28 @@ def parse(words: list[str], arguments: argparse.Namespace) -> None:
     ):
         setattr(arguments, optional, rest.pop())
     for place in OUTPUTS if arguments.command == "train" else OUTPUTS[1:]:
-        if getattr(arguments, place, None) in STANDARD_OUTPUT:
+        if (path := getattr(arguments, place, None)) and is_standard_output(path):
             setattr(arguments, place, "-")
+    checkpoint = getattr(arguments, "checkpoint", None)
+    if checkpoint and os.path.exists(checkpoint) and not os.path.isfile(checkpoint):
+        commands.get(arguments.command, top).error(f"--checkpoint {checkpoint}: it is not a file")
     for name, place in FILES.items():  # of a variable of the shell that is not set
         if getattr(arguments, place, None) == "":
             commands.get(arguments.command, top).error(f"the name of {name} is empty")
     if rest:  # files are among them only because an option before them is unknown
         unknown = [word for word in rest if word.startswith("-")] or rest
         commands.get(arguments.command, top).error(f"unrecognized arguments: {' '.join(unknown)}")
+
+
+def is_standard_output(path: str) -> bool:
+    """Whether a path is another name of "-"; a file that standard output goes to has a name of its own."""
+    if path in STANDARD_OUTPUT:
+        return True
+    try:
+        found, ours = os.stat(path), os.fstat(1)
+    except (OSError, ValueError):
+        return False
+    return not stat.S_ISREG(found.st_mode) and os.path.samestat(found, ours)
 
 
 class Command(NamedTuple):

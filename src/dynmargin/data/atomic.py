@@ -28,8 +28,10 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     require_writable(path)
     target = _target(path)
     if target.exists() and not target.is_file():  # a pipe or a device cannot be replaced
+        buffer = io.BytesIO()  # archives that are written to a pipe piece by piece have other bytes
+        yield buffer
         with _named(path), target.open("wb") as file:
-            yield file
+            file.write(buffer.getvalue())
         return
     temporary = _other_name(target)
     try:
