@@ -153,7 +153,8 @@ class Race:
             }
         chosen = min(expected, key=lambda entrant: expected[entrant])
         others = min((work for entrant, work in expected.items() if entrant is not chosen), default=math.inf)
-        # No turn lasts longer than all before it. (1,016 rows of 1,721 columns: 0.2 s instead of 2.5.)
+        # No turn lasts longer than all before it. (With the limit of PDM's forecast, 1,016 rows of 1,721 columns take
+        # 0.46 s instead of 2.5; without that limit, 3,227 of 1,616 take 1.3 instead of 1.8.)
         turn = max(min(PATIENCE * others, 2 * expected[chosen], spent), chosen.least)
         second_probe = chosen is self.descent and self.descent.crowded and not self.descent.probed
         far = chosen.trainer is None or expected[chosen] > FAR * spent
