@@ -42,7 +42,7 @@ class SparseRows : public RowProducts<SparseRows<Value, Column>> {
       : starts_(std::make_unique_for_overwrite<std::uint64_t[]>(n_rows)),
         n_rows_(n_rows),
         capacity_(place_after(n_rows, n_stored)),
-        blocks_(new std::byte[capacity_ + fetched]) {  // the last row is prefetched too
+        blocks_(new std::byte[capacity_ + most_fetched]) {  // the last row is prefetched too
   }
 
   std::uint64_t start(std::size_t k) const { return starts_[k]; }
@@ -126,7 +126,7 @@ class SparseRows : public RowProducts<SparseRows<Value, Column>> {
     return length * length / 2;
   }
 
-  void prefetch_row(std::uint64_t start) const { prefetch_lines(blocks_.get() + start, fetched); }
+  void prefetch_row(std::uint64_t start) const { prefetch_lines(blocks_.get() + start, fetched_); }
 
   std::size_t bytes() const { return capacity_ + n_rows_ * sizeof(std::uint64_t); }
 
@@ -152,7 +152,7 @@ class SparseRows : public RowProducts<SparseRows<Value, Column>> {
     if (owner) {
       blocks_ = std::shared_ptr<std::byte[]>(owner, const_cast<std::byte*>(stored.data()));
     } else {
-      blocks_ = std::shared_ptr<std::byte[]>(new std::byte[capacity_ + fetched]);
+      blocks_ = std::shared_ptr<std::byte[]>(new std::byte[capacity_ + most_fetched]);
       std::copy(stored.begin(), stored.end(), blocks_.get());
     }
     std::size_t place = 0;
@@ -184,7 +184,7 @@ class SparseRows : public RowProducts<SparseRows<Value, Column>> {
 
  private:
   static constexpr std::size_t value_size = all_ones ? 0 : sizeof(Value), alignment = all_ones ? 4 : sizeof(Value);
-  static constexpr std::size_t fetched = 256;  // bytes of a row that are prefetched
+  static constexpr std::size_t most_fetched = 1024;  // bytes of a row
 
   // `increasing`: the columns of a row are, as in the matrix. Places that were given as columns were first seen are
   // not.
@@ -224,6 +224,10 @@ class SparseRows : public RowProducts<SparseRows<Value, Column>> {
 
   std::unique_ptr<std::uint64_t[]> starts_;
   std::size_t n_rows_, capacity_;
+  // The size of a typical row, wherever in a line it begins: what is not fetched ahead is waited for, and what is
+  // fetched in vain keeps others waiting. (Coordinate descent, compared with 256 bytes of every row: 0.9 times the time
+  // on rows of 436 bytes that are not in the cache, 0.92 on rows of 44.)
+  std::size_t fetched_ = std::min(most_fetched, capacity_ / std::max<std::size_t>(1, n_rows_) + 32);
   std::shared_ptr<std::byte[]> blocks_;
   bool renumbered_ = false;
 };
