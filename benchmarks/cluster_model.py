@@ -40,33 +40,32 @@ def measured_constants(client, parts, rows, C, workers, repeats):
     from dynmargin.shards.start import start_on_sample
 
     each = rows / workers
-    tiny = Cluster(client, [Part(np.eye(4), np.array([0, 1, 0, 1])) for _ in range(workers)])
-    tiny.map(Shard.survey)
-    latency = best_of(lambda: [tiny.map(Shard.survey) for _ in range(20)], repeats)[0] / 20
-    tiny.release()
+    with Cluster(client, [Part(np.eye(4), np.array([0, 1, 0, 1])) for _ in range(workers)]) as tiny:
+        tiny.map(Shard.survey)
+        latency = best_of(lambda: [tiny.map(Shard.survey) for _ in range(20)], repeats)[0] / 20
 
     def packed():
         cluster = Cluster(client, partitions(*parts))
         return cluster, cluster.map(Shard.survey)
 
     pack, (cluster, survey) = best_of(packed, repeats)
-    problem = state_problems(survey[0].classes, C, np.ones(2), rho=1.0)[0]
-    lengths = [part.n_rows for part in survey]
+    with cluster:
+        problem = state_problems(survey[0].classes, C, np.ones(2), rho=1.0)[0]
+        lengths = [part.n_rows for part in survey]
 
-    def set_up():
-        cluster.map(Shard.forget, problem)
-        found = ShardedProblem(cluster, problem, lengths, N_FEATURES)
-        return found, found.digests
+        def set_up():
+            cluster.map(Shard.forget, problem)
+            found = ShardedProblem(cluster, problem, lengths, N_FEATURES)
+            return found, found.digests
 
-    setup, (sharded, _) = best_of(set_up, repeats)
-    start, w = best_of(lambda: start_on_sample(sharded, 1.0, 0), repeats)
-    point, sums = best_of(lambda: cluster.sum(Shard.point, problem, Points(w), False), repeats)
-    both, _ = best_of(lambda: cluster.sum(Shard.point, problem, Points(w), True), repeats)
-    path = Points(w)
-    cluster.sum(Shard.point, problem, path, False)
-    audit, _ = best_of(lambda: cluster.sum(_audit_alone, problem, path, sums.total, w), repeats)
-    all_of_it, _ = best_of(lambda: Audit(sharded, path, sums.total, w, epsilon=0.01), repeats)
-    cluster.release()
+        setup, (sharded, _) = best_of(set_up, repeats)
+        start, w = best_of(lambda: start_on_sample(sharded, 1.0, 0), repeats)
+        point, sums = best_of(lambda: cluster.sum(Shard.point, problem, Points(w), False), repeats)
+        both, _ = best_of(lambda: cluster.sum(Shard.point, problem, Points(w), True), repeats)
+        path = Points(w)
+        cluster.sum(Shard.point, problem, path, False)
+        audit, _ = best_of(lambda: cluster.sum(_audit_alone, problem, path, sums.total, w), repeats)
+        all_of_it, _ = best_of(lambda: Audit(sharded, path, sums.total, w, epsilon=0.01), repeats)
     return Constants(
         pack=(pack - latency) / each,
         setup=max(0.0, setup - 3 * latency) / each,
@@ -81,7 +80,7 @@ def measured_constants(client, parts, rows, C, workers, repeats):
 
 def _audit_alone(shard, problem, path, total, w):
     """Do what a worker does for the audit, and send the sums only."""
-    return shard.audit(problem, path, 2.0**52 / total, w[:-1].copy(), float(w[-1]), False)[0]
+    return shard.audit(problem, path, 2.0**52 / total, w[:-1].copy(), float(w[-1]), False).evidence
 
 
 def run(asked, load, persisted, local_cluster):
