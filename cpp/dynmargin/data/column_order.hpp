@@ -8,43 +8,11 @@
 #include <limits>
 
 #include "dynmargin/data/matrix_view.hpp"
-#include "dynmargin/order/threads.hpp"
 
 namespace dynmargin {
 
 // Columns that are packed as they stand in the matrix.
 struct AsTheyStand {};
-
-// A bit per column.
-class ColumnSet {
- public:
-  explicit ColumnSet(std::int64_t n_columns) : words_((n_columns + 63) / 64) {}
-
-  bool has(std::int64_t column) const { return (words_[column / 64] >> column % 64 & 1) != 0; }
-  void add(std::int64_t column) { words_[column / 64] |= std::uint64_t{1} << column % 64; }
-  void add(const ColumnSet& other) {
-    for (std::size_t i = 0; i < words_.size(); ++i) words_[i] |= other.words_[i];
-  }
-
- private:
-  std::vector<std::uint64_t> words_;
-};
-
-// The columns that occur in a part of the rows, as they are first seen there.
-struct FirstSeen {
-  explicit FirstSeen(std::int64_t n_columns = 0) : seen(n_columns) {}
-
-  ColumnSet seen;
-  std::vector<std::uint32_t> columns;
-
-  std::int64_t note(std::int64_t column) {
-    if (!seen.has(column)) {
-      seen.add(column);
-      columns.push_back(static_cast<std::uint32_t>(column));
-    }
-    return column;
-  }
-};
 
 class ColumnOrder {
  public:
@@ -63,31 +31,12 @@ class ColumnOrder {
     return place != unseen ? place : see(column);
   }
 
-  // Gives places to all columns that parts of the rows have, in the order of the parts.
-  void number(std::vector<FirstSeen>& parts, unsigned n_threads) {
-    ColumnSet so_far(n_columns_);
-    std::vector<ColumnSet> before;
-    for (const FirstSeen& part : parts) {
-      before.push_back(so_far);
-      so_far.add(part.seen);
-    }
-    in_threads(n_threads, parts.size(), [&](std::size_t p) {
-      std::erase_if(parts[p].columns, [&](std::uint32_t column) { return before[p].has(column); });
-    });
-    std::vector<std::size_t> first{0};
-    for (const FirstSeen& part : parts) first.push_back(first.back() + part.columns.size());
-    columns_.resize(first.back());
-    in_threads(n_threads, parts.size(), [&](std::size_t p) {
-      std::uint32_t place = static_cast<std::uint32_t>(first[p]);
-      for (const std::uint32_t column : parts[p].columns) {
-        columns_[place] = column;
-        places_[column] = place++;
-      }
-    });
+  // Takes over the columns of an order of the rows that follow; returns, for each of its places, the one here.
+  std::vector<std::uint32_t> append(const ColumnOrder& later) {
+    std::vector<std::uint32_t> here(later.columns_.size());
+    for (std::size_t i = 0; i < here.size(); ++i) here[i] = static_cast<std::uint32_t>(place(later.columns_[i]));
+    return here;
   }
-
-  // Where a column is packed that has been given a place.
-  std::uint32_t known(std::int64_t column) const { return places_[column]; }
 
   std::int64_t n_packed() const { return places_.empty() ? n_columns_ : std::ssize(columns_); }
 

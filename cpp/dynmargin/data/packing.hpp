@@ -29,15 +29,18 @@ struct RowPart {
 };
 
 // A few parts per thread, so that one which is slow does not keep the others waiting, of an entry count that is worth a
-// thread.
+// thread. Where columns are renumbered, a part has an order of its own, four bytes per column, which is merged with the
+// others afterwards: then a thread has one part, and orders take no more memory than columns of the entries do.
 template <class View>
 std::vector<RowPart> cut_into_parts(const View& view, unsigned n_threads, Patience& patience) {
   constexpr std::int64_t parts_per_thread = 4, worthwhile = 1 << 14;
   const std::size_t rows_per_block = Blocks::of_rows(view.n_rows, static_cast<double>(view.n_entries())).begin(1);
   const auto between_checks = static_cast<std::int64_t>(std::bit_floor(rows_per_block)) - 1;
-  const std::int64_t most = std::min(view.n_entries() / worthwhile, view.n_rows);
-  const auto n =
-      std::clamp<std::int64_t>(n_threads > 1 ? parts_per_thread * n_threads : 1, 1, std::max<std::int64_t>(1, most));
+  const bool renumbers = view.n_columns >= ColumnOrder::many;
+  const std::int64_t worth_it = renumbers ? std::max(worthwhile, view.n_columns) : worthwhile;
+  const std::int64_t most = std::min(view.n_entries() / worth_it, view.n_rows);
+  const std::int64_t wanted = n_threads * (n_threads > 1 && !renumbers ? parts_per_thread : 1);
+  const auto n = std::clamp<std::int64_t>(wanted, 1, std::max<std::int64_t>(1, most));
   std::vector<RowPart> parts;
   for (std::int64_t i = 0; i < n; ++i)
     parts.push_back({view.n_rows * i / n, view.n_rows * (i + 1) / n, between_checks, &patience});
@@ -121,14 +124,36 @@ PartFacts pack_part(const View& view, const RowPart& part, Writer writer, const 
   return facts;
 }
 
+// Gives the columns of all parts but the first the places that they have in the order of all rows. (Packing with two
+// threads, compared with one: 0.85 of the time on 20 Newsgroups and 0.74 on rcv1-like:300000. Where every part only
+// noted which columns it has, and got all places afterwards, 1.28 and 1.1.)
+template <class Rows>
+void merge_orders(Rows& target, const std::vector<RowPart>& parts, std::vector<ColumnOrder>& orders,
+                  unsigned n_threads) {
+  for (std::size_t p = 1; p < parts.size(); ++p) {
+    const std::vector<std::uint32_t> place = orders[0].append(orders[p]);
+    const auto n_rows = static_cast<std::size_t>(parts[p].end - parts[p].begin);
+    const Blocks blocks(n_rows, static_cast<std::size_t>(parts[p].between_checks) + 1);
+    blocks.for_each(n_threads, [&](std::size_t /*block*/, std::size_t begin, std::size_t end) {
+      parts[p].patience->check();
+      for (std::size_t i = begin; i < end; ++i)
+        target.renumber(parts[p].begin + static_cast<std::int64_t>(i), [&](auto column) { return place[column]; });
+    });
+  }
+}
+
 // Packs as `Rows`, made from the number of rows and from `extent`: columns, or entries.
 template <class Rows, class View>
 PackedRows pack_as(const View& view, const std::vector<RowPart>& parts, unsigned n_threads, std::int64_t extent,
                    double bytes) {
-  const double order_bytes = 4.0 * view.n_columns;
-  ColumnOrder order = allocating("packing the rows", bytes + order_bytes,
-                                 [&] { return ColumnOrder(view.n_columns, !Rows::has_zeros); });
-  PackedRows packed = allocating("packing the rows", bytes + 16.0 * view.n_rows, [&] {
+  const bool renumbers = !Rows::has_zeros && view.n_columns >= ColumnOrder::many;
+  const double all_bytes = bytes + 16.0 * view.n_rows + (renumbers ? 4.0 * view.n_columns * parts.size() : 0);
+  const auto new_order = [&] {
+    return allocating("packing the rows", all_bytes, [&] { return ColumnOrder(view.n_columns, renumbers); });
+  };
+  std::vector<ColumnOrder> orders(renumbers ? parts.size() : 1, ColumnOrder(view.n_columns, false));
+  if (renumbers) orders[0] = new_order();  // before all rows: what has no room at all is refused at once
+  PackedRows packed = allocating("packing the rows", all_bytes, [&] {
     PackedRows empty{Rows(view.n_rows, extent), view.n_rows, view.n_columns, view.n_columns, {}, {}, {}};
     empty.squared_norms.resize(view.n_rows);
     empty.digests.resize(view.n_rows);
@@ -138,38 +163,26 @@ PackedRows pack_as(const View& view, const std::vector<RowPart>& parts, unsigned
   std::vector<std::int64_t> stored_before{0};
   for (const RowPart& part : parts) stored_before.push_back(stored_before.back() + part.n_stored);
   std::vector<PartFacts> facts(parts.size());
-  // The place of a column depends on all rows before; where parts are packed at once, it is given afterwards.
-  const bool afterwards = order.renumbers() && parts.size() > 1;
-  std::vector<FirstSeen> seen(afterwards ? parts.size() : 0);
   in_threads(n_threads, parts.size(), [&](std::size_t i) {
     const auto with = [&](const auto& number) {
       const auto writer = target.writer(parts[i].begin, stored_before[i], parts[i].end, stored_before[i + 1]);
       facts[i] = pack_part(view, parts[i], writer, number, packed);
     };
-    if (!order.renumbers()) return with(AsTheyStand());
-    if (!afterwards) return with([&](std::int64_t column) { return order.place(column); });
-    FirstSeen own(view.n_columns);
-    with([&](std::int64_t column) { return own.note(column); });
-    seen[i] = std::move(own);
+    if (!renumbers) return with(AsTheyStand());
+    ColumnOrder own = i == 0 ? std::move(orders[0]) : new_order();
+    with([&](std::int64_t column) { return own.place(column); });
+    orders[i] = std::move(own);
   });
   for (const PartFacts& part : facts) {
     packed.n_nonzeros += part.n_nonzeros;
     packed.summed |= part.summed;
   }
   if constexpr (!Rows::has_zeros) {
-    if (order.renumbers()) target.set_renumbered();
-    if (afterwards) {
-      order.number(seen, n_threads);
-      in_threads(n_threads, parts.size(), [&](std::size_t i) {
-        for (std::int64_t k = parts[i].begin; k < parts[i].end; ++k) {
-          parts[i].check_at(k);
-          target.renumber(k, [&](std::int64_t column) { return order.known(column); });
-        }
-      });
-    }
+    if (renumbers) target.set_renumbered();
+    if (renumbers) merge_orders(target, parts, orders, n_threads);
   }
-  packed.n_columns = order.n_packed();
-  packed.columns = order.take();
+  packed.n_columns = orders[0].n_packed();
+  packed.columns = orders[0].take();
   return packed;
 }
 
