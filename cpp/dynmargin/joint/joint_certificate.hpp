@@ -115,7 +115,7 @@ inline Weighed weigh(const MatrixView& matrix, const JointProblem& problem, std:
     for (const double c : b) norm2.add((c / problem.rho) * (c / problem.rho));
   const std::vector<double> lines = ScoredRow::line_up(W, b.size(), n);
   return margin_of_scores(
-      matrix, problem, norm2.value(), of_weights.terms + static_cast<double>(b.size()),
+      matrix, problem, norm2.value(), of_weights.terms + static_cast<double>(b.size()), problem.n_threads,
       [&](std::int64_t first) { return JointScorer(problem, ScoredRow(lines, b), places, counts, first); });
 }
 

@@ -114,7 +114,7 @@ class RowScorer {
 // up to with their scores. `data` is a matrix, or packed rows, and w has the columns of that.
 template <class Data>
 Weighed weigh(const Data& data, const Problem& problem, std::span<const double> w, double b, CountsInOrder counts,
-              Scores scores) {
+              Scores scores, unsigned n_threads) {
   const DefaultArithmetic arithmetic;
   // Without an augmentation there can be no intercept, unless it is free: then margins are geometric. Where no row
   // takes part, nothing else would notice one that is not a number.
@@ -123,7 +123,7 @@ Weighed weigh(const Data& data, const Problem& problem, std::span<const double> 
   double norm2 = of_weights.value;
   if (problem.rho != 0) norm2 += (b / problem.rho) * (b / problem.rho);
   const auto with = [&](const auto& score_of) {
-    return margin_of_scores(data, problem, norm2, of_weights.terms,
+    return margin_of_scores(data, problem, norm2, of_weights.terms, n_threads,
                             [&](std::int64_t k) { return RowScorer(problem, score_of, counts.from(k)); });
   };
   if (scores == Scores::compensated)
@@ -133,7 +133,7 @@ Weighed weigh(const Data& data, const Problem& problem, std::span<const double> 
 
 template <class Data>
 Bound margin_of_weights(const Data& data, const Problem& problem, std::span<const double> w, double b) {
-  return weigh(data, problem, w, b, {{}, {}}, Scores::plain).margin;
+  return weigh(data, problem, w, b, {{}, {}}, Scores::plain, problem.n_threads).margin;
 }
 
 // For the hinge: counts n_k prove a dual value D, and no objective lies below it. With dual weights alpha_k = s n_k,
@@ -221,6 +221,10 @@ class PlainSum {
     return (roundings + 8) * two_u * gross * 1.01;
   }
 
+  // Whether threads can share it. Vectors that are long beside the rows are added up in one go.
+  bool can_be_shared() const { return blocks_.count() > 1; }
+  std::int64_t n_columns() const { return packed_.n_columns; }
+
   std::vector<double> operator()() const {
     return blocks_.sum(
         problem_.n_threads, [&](std::size_t begin, std::size_t end) { return sum_of_block(begin, end); },
@@ -287,24 +291,50 @@ inline Counted counted_by_sums(std::vector<double> a, std::int64_t bias, Compens
   return at_best_scale(bound, t, std::move(a), {bias}, cancelled);
 }
 
-// ‖a‖ / t from plain sums, if the error that leaves is negligible, or no larger than `tolerated`.
-inline std::optional<Counted> quick_bound_of_counts(const PackedRows& packed, const Problem& problem,
-                                                    std::span<const std::int64_t> rows,
-                                                    std::span<const std::int64_t> counts, double margin,
-                                                    double tolerated) {
-  if (packed.summed || problem.loss == Loss::hinge || problem.free_bias) return std::nullopt;
-  const DefaultArithmetic arithmetic;
-  const std::optional<CountedRows> found = counted_rows(packed, problem, rows, counts);
-  if (!found) return std::nullopt;
-  const PlainSum sum(packed, problem, rows, counts);
-  const double t = static_cast<double>(found->t), cancelled = sum.cancelled(found->gross);
-  if (!is_negligible(cancelled, margin, t)) return std::nullopt;
-  Counted counted =
-      counted_by_sums(sum(), found->bias, found->extended, static_cast<double>(rows.size()), problem.rho, t, cancelled);
-  if (!(counted.bound.error <= std::max(negligible_error * (counted.bound.value - margin), tolerated)))
-    return std::nullopt;
-  return counted;
-}
+// ‖a‖ / t from plain sums, if the error that leaves is negligible.
+class QuickBound {
+ public:
+  QuickBound(const PackedRows& packed, const Problem& problem, std::span<const std::int64_t> rows,
+             std::span<const std::int64_t> counts)
+      : rho_(problem.rho), n_counts_(static_cast<double>(rows.size())) {
+    if (packed.summed || problem.loss == Loss::hinge || problem.free_bias) return;
+    const DefaultArithmetic arithmetic;
+    found_ = counted_rows(packed, problem, rows, counts);
+    if (found_) sum_.emplace(packed, problem, rows, counts);
+  }
+
+  // Whether it is one thread's work, which another may do beside it, and long enough for that.
+  bool is_for_one_thread() const {
+    constexpr double worthwhile = 1 << 16;  // columns
+    return sum_ && !sum_->can_be_shared() && n_columns() > worthwhile;
+  }
+
+  // The bound is known after this, if not yet whether it is good enough.
+  void add_up() {
+    const DefaultArithmetic arithmetic;
+    counted_.emplace(counted_by_sums((*sum_)(), found_->bias, found_->extended, n_counts_, rho_, t(), cancelled()));
+  }
+
+  // Nothing if the error is neither negligible nor at most `tolerated`.
+  std::optional<Counted> bound(double margin, double tolerated) {
+    if (!sum_ || !is_negligible(cancelled(), margin, t())) return std::nullopt;
+    if (!counted_) add_up();
+    Counted& counted = *counted_;
+    if (!(counted.bound.error <= std::max(negligible_error * (counted.bound.value - margin), tolerated)))
+      return std::nullopt;
+    return std::move(counted);
+  }
+
+ private:
+  double t() const { return static_cast<double>(found_->t); }
+  double cancelled() const { return sum_->cancelled(found_->gross); }
+  double n_columns() const { return static_cast<double>(sum_->n_columns()); }
+
+  double rho_, n_counts_;
+  std::optional<CountedRows> found_;
+  std::optional<PlainSum> sum_;
+  std::optional<Counted> counted_;
+};
 
 // ‖a‖ / t for a = sum n_k y_k, from the counts and the data alone.
 template <class Data>
@@ -347,8 +377,8 @@ Counted bound_of_counts(const Data& data, const Problem& problem, std::span<cons
 
 // As it is best for packed rows: quickly, if the bound is far enough from a margin for rounding not to matter.
 inline Counted bound_of_counts(const PackedRows& packed, const Problem& problem, std::span<const std::int64_t> rows,
-                               std::span<const std::int64_t> counts, double margin, double tolerated = 0) {
-  std::optional<Counted> quick = quick_bound_of_counts(packed, problem, rows, counts, margin, tolerated);
+                               std::span<const std::int64_t> counts, double margin) {
+  std::optional<Counted> quick = QuickBound(packed, problem, rows, counts).bound(margin, 0);
   if (quick) return std::move(*quick);
   return bound_of_counts(packed, problem, rows, counts);
 }
@@ -363,17 +393,34 @@ Proof prove(const Data& data, const Problem& problem, std::span<const double> w,
   constexpr double visible = 1e-3;  // of the gap
   const DefaultArithmetic arithmetic;
   const CountsInOrder in_order(rows, counts);
-  const auto with = [&](Scores scores) { return weigh(data, problem, w, b, in_order, scores); };
-  const Weighed weights = with(confirming ? Scores::compensated : Scores::plain);
-  const double margin = weights.margin.value, tolerated = invisible_error * epsilon * std::max(0.0, margin);
-  const Counted counted = [&] {
-    if constexpr (std::is_same_v<Data, PackedRows>)
-      return bound_of_counts(data, problem, rows, counts, margin, tolerated);
-    else
-      return bound_of_counts(data, problem, rows, counts);
+  const auto with = [&](Scores scores, unsigned n_threads) {
+    return weigh(data, problem, w, b, in_order, scores, n_threads);
+  };
+  const Scores first = confirming ? Scores::compensated : Scores::plain;
+  const auto tolerated_at = [&](double margin) { return invisible_error * epsilon * std::max(0.0, margin); };
+  const auto [weights, counted] = [&] {
+    if constexpr (std::is_same_v<Data, PackedRows>) {
+      QuickBound quick(data, problem, rows, counts);
+      std::optional<Weighed> weights;
+      if (problem.n_threads > 1 && quick.is_for_one_thread())
+        in_threads(2, 2, [&](std::size_t task) {
+          if (task == 0)
+            quick.add_up();
+          else
+            weights.emplace(with(first, problem.n_threads - 1));
+        });
+      else
+        weights.emplace(with(first, problem.n_threads));
+      const double margin = weights->margin.value;
+      std::optional<Counted> bound = quick.bound(margin, tolerated_at(margin));
+      return std::pair{*weights, bound ? std::move(*bound) : bound_of_counts(data, problem, rows, counts)};
+    } else {
+      return std::pair{with(first, problem.n_threads), bound_of_counts(data, problem, rows, counts)};
+    }
   }();
+  const double margin = weights.margin.value, tolerated = tolerated_at(margin);
   if (!confirming && weights.margin.error > std::max(visible * (counted.bound.value - margin), tolerated)) {
-    const Weighed again = with(Scores::compensated);
+    const Weighed again = with(Scores::compensated, problem.n_threads);
     return {again.margin, counted.bound, problem.free_bias ? Ball() : ball_of(problem, w, {&b, 1}, again, counted)};
   }
   return {weights.margin, counted.bound, problem.free_bias ? Ball() : ball_of(problem, w, {&b, 1}, weights, counted)};

@@ -87,20 +87,20 @@ struct SquaredNorm {
 
 // Four at a time, so that the additions do not wait for each other.
 inline SquaredNorm squared_norm(std::span<const double> v) {
-  std::array<CompensatedSum, 4> sums;
-  std::int64_t terms = 0;
-  const std::size_t whole = v.size() / 4 * 4;
-  for (std::size_t i = 0; i < whole; i += 4)
-    for (std::size_t lane = 0; lane < 4; ++lane) {
-      sums[lane].add(v[i + lane] * v[i + lane]);
-      terms += v[i + lane] != 0;
+  constexpr std::size_t n_sums = 4;
+  double high[n_sums] = {}, low[n_sums] = {};  // of compensated sums, side by side for the CPU's vectors
+  const std::size_t whole = v.size() / n_sums * n_sums;
+  for (std::size_t i = 0; i < whole; i += n_sums)
+    for (std::size_t lane = 0; lane < n_sums; ++lane) {
+      const double term = v[i + lane] * v[i + lane], sum = high[lane] + term, part = sum - high[lane];
+      low[lane] += (high[lane] - (sum - part)) + (term - part);
+      high[lane] = sum;
     }
-  for (std::size_t i = whole; i < v.size(); ++i) {
-    sums[0].add(v[i] * v[i]);
-    terms += v[i] != 0;
-  }
-  for (std::size_t lane = 1; lane < 4; ++lane) sums[0].add(sums[lane].high, sums[lane].low);
-  return {sums[0].value(), static_cast<double>(terms)};
+  CompensatedSum all{high[0], low[0]};
+  for (std::size_t i = whole; i < v.size(); ++i) all.add(v[i] * v[i]);
+  for (std::size_t lane = 1; lane < n_sums; ++lane) all.add(high[lane], low[lane]);
+  const auto terms = std::count_if(v.begin(), v.end(), [](double c) { return c != 0; });
+  return {all.value(), static_cast<double>(terms)};
 }
 
 // How far a sum of `terms` products may be off, whatever the order of summation; `size` is the sum of their absolute
@@ -224,7 +224,7 @@ inline Weighed weighed_by_smallest(double norm2, double terms, double smallest, 
 // counts of that row. The margin is 1 / sqrt(F) with F = norm2 + sum_k Delta_k^-2 max(0, 1 - s_k)², twice LinearSVC's
 // objective; the same with 2 C_k max(0, ...) for the hinge; for the hard margin min_k s_k / sqrt(norm2).
 template <class Data, class AnyProblem, class ScorerFrom>
-Weighed margin_of_scores(const Data& data, const AnyProblem& problem, double norm2, double terms,
+Weighed margin_of_scores(const Data& data, const AnyProblem& problem, double norm2, double terms, unsigned n_threads,
                          const ScorerFrom& scorer_from) {
   const bool hard = problem.hard_margin(), hinge = problem.loss == Loss::hinge;
   const auto sums_of = [&](const auto& view, std::size_t begin, std::size_t end) {
@@ -252,7 +252,7 @@ Weighed margin_of_scores(const Data& data, const AnyProblem& problem, double nor
   with_view(data, [&](const auto& view) {
     sums = Blocks::of_rows(static_cast<std::size_t>(view.n_rows), entries_of(data))
                .sum(
-                   problem.n_threads, [&](std::size_t begin, std::size_t end) { return sums_of(view, begin, end); },
+                   n_threads, [&](std::size_t begin, std::size_t end) { return sums_of(view, begin, end); },
                    [](ScoreSums& all, const ScoreSums& next) { all.add(next); });
   });
 

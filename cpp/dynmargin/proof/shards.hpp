@@ -60,7 +60,8 @@ ShardSums sums_of_shard(const Data& data, const Problem& problem, std::span<cons
                         std::span<const std::int64_t> rows, std::span<const std::int64_t> counts, bool careful) {
   const DefaultArithmetic arithmetic;
   ShardSums sums;
-  const Weighed weighed = weigh(data, problem, w, b, {rows, counts}, careful ? Scores::compensated : Scores::plain);
+  const Weighed weighed =
+      weigh(data, problem, w, b, {rows, counts}, careful ? Scores::compensated : Scores::plain, problem.n_threads);
   // A soft margin of 0 means that the loss has left the range in which errors are relative. Without rows there is
   // nothing to say.
   const bool claims = problem.hard_margin() ? std::isfinite(weighed.margin.value) : weighed.margin.value > 0;
