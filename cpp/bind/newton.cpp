@@ -140,6 +140,7 @@ void bind_newton(nb::module_& m) {
   m.def("solve_work", &solve_work, "n"_a, "The work of solving a system of n unknowns, in multiplications of a pass.");
   m.attr("MOST_HESSIAN_COLUMNS") = Newton::largest_hessian;
   m.attr("FIND_ROW") = Newton::find_row;
+  m.attr("PER_COORDINATE") = Newton::per_coordinate;
   m.def(
       "hessian_pays_at_once",
       [](double summed, std::size_t n, double product) {

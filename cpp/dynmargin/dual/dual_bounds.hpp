@@ -24,16 +24,14 @@ class DualBounds : public BestWeights<2> {  // w and the bias
   template <class P>
   Bounds check(const P& patterns, const DualState& state, double target) {
     const Sums sums = sums_of(state);
-    std::vector<double> w(state.w);
-    w.push_back(state.bias);
-    for (double& c : w) c /= target;
+    const double scale = 1 / target;  // of the weights that are scored, w / target
     for (auto& scores : scores_) scores.resize(whole_lanes(members_.size()));
     const auto score_block = [&](std::size_t begin, std::size_t end) {
       Seen seen;
       for (std::size_t i = begin; i < end; ++i) {
         const Member m = members_[i];
         const DualPattern& y = state.patterns[m.row()];
-        const double score = patterns.dense_dot(w.data(), w.back(), y, m.side());
+        const double score = scale * patterns.dense_dot(state.w.data(), state.bias, y, m.side());
         scores_[0][i] = score;
         scores_[1][i] = problem_.free_bias ? m.side() : m.side() * problem_.rho;
         double& low = seen.smallest[m.negative()];
@@ -42,20 +40,21 @@ class DualBounds : public BestWeights<2> {  // w and the bias
           seen.loss += y.delta2 * std::max(0.0, 1 - score);
         } else {
           double& extended_low = seen.extended[m.negative()];
-          extended_low = std::min(extended_low, score + y.count / target * y.delta2);
+          extended_low = std::min(extended_low, score + scale * y.count * y.delta2);
         }
       }
       return seen;
     };
     const auto [smallest, extended, loss] = blocks().sum(problem_.n_threads, score_block, add_seen);
+    const double squared = scale * (scale * sums.dense2);
     if (problem_.loss == Loss::hinge) {
-      const double primal = sums.dense2 / (target * target) / 2 + loss / target;
-      const double dual = sums.t / target - sums.dense2 / (target * target) / 2;
+      const double primal = squared / 2 + loss * scale, dual = sums.t * scale - squared / 2;
       const double value = 1 / std::sqrt(2 * primal);
-      if (value > margin_) take(w, value, 1);
+      if (value > margin_) take(state, scale, value, 1);
       return {margin_, 1 / std::sqrt(2 * std::max(0.0, dual)), margin_};
     }
-    problem_.hard_margin() ? take_direction(w, smallest) : combine(w, bias_between(extended));
+    problem_.hard_margin() ? take_direction(state, scale, squared, smallest)
+                           : combine(state, scale, squared, bias_between(extended));
     const double norm = std::sqrt(sums.norm2());
     return {margin_, norm / sums.t, smallest_of(extended) * target / norm};
   }
@@ -91,33 +90,31 @@ class DualBounds : public BestWeights<2> {  // w and the bias
     return problem_.free_bias ? (smallest[1] + smallest[0]) / 2 : std::min(smallest[0], smallest[1]);
   }
 
-  void take(const std::vector<double>& w, double margin, double scale) {
-    w_ = w;
+  // Takes the weights of a state, times a factor.
+  void take(const DualState& state, double factor, double margin, double scale) {
+    for (std::size_t j = 0; j < state.w.size(); ++j) w_[j] = factor * state.w[j];
+    w_.back() = factor * state.bias;
     margin_ = margin;
     scale_ = scale;
   }
 
-  void combine(const std::vector<double>& w, double bias) {
-    Gram gram{};
-    for (const double c : w) gram[0][0] += c * c;
-    gram[0][1] = gram[1][0] = w.back();
-    gram[1][1] = problem_.free_bias ? 0 : 1;
+  // `squared` is the squared length of the scaled weights.
+  void combine(const DualState& state, double scale, double squared, double bias) {
+    const double of_bias = scale * state.bias;
+    const Gram gram{{{squared, of_bias}, {of_bias, problem_.free_bias ? 0.0 : 1.0}}};
     const auto found = Repair(scores_, penalties_, gram, problem_.n_threads).best({1.0, bias});
     if (!(found.margin > margin_)) return;
     // Where no weights are better than none, the direction is all there is. With a free bias, no weights are a
     // classifier like any other.
-    take(w, found.margin, found.c == Combined{} && !problem_.free_bias ? 0 : 1);
-    if (scale_ == 0) return;
-    for (double& c : w_) c *= found.c[0];
+    if (found.c == Combined{} && !problem_.free_bias) return take(state, scale, found.margin, 0);
+    take(state, found.c[0] * scale, found.margin, 1);
     w_.back() += found.c[1];
   }
 
-  void take_direction(const std::vector<double>& w, const std::array<double, 2>& smallest) {
-    double norm2 = 0;
-    for (const double c : w) norm2 += c * c;
-    const double score = smallest_of(smallest), margin = score / std::sqrt(norm2);
-    if (!(norm2 > 0 && margin > margin_)) return;
-    take(w, margin, score > 0 ? 1 / score : 0);
+  void take_direction(const DualState& state, double scale, double squared, const std::array<double, 2>& smallest) {
+    const double score = smallest_of(smallest), margin = score / std::sqrt(squared);
+    if (!(squared > 0 && margin > margin_)) return;
+    take(state, scale, margin, score > 0 ? 1 / score : 0);
     w_.back() += bias_between(smallest);
   }
 

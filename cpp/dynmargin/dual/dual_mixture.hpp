@@ -80,21 +80,14 @@ class DualMixture {
   double most(const DualPattern& y) const { return hinge_ ? y.delta2 : std::numeric_limits<double>::infinity(); }
 
   Point point_of(const DualState& a) const {
-    Point p{a.w, {}, a.bias, 0, a.bias * a.bias, growth_, {}};
-    p.alpha.reserve(a.patterns.size());
-    for (const double c : a.w) p.squared += c * c;
-    for (const DualPattern& y : a.patterns) {
-      p.alpha.push_back(y.count);
-      p.t += y.count;
-      p.squared += y.count * y.count * extension(y);
-    }
+    const Sums sums = sums_of(a);
+    Point p{a.w, counts_of(a), a.bias, sums.t, hinge_ ? sums.dense2 : sums.norm2(), growth_, {}};
     for (std::size_t i = 0; i < points_.size(); ++i) p.products[i] = product(a, points_[i]);
     return p;
   }
 
   double product(const DualState& a, const Point& p) const {
-    double sum = a.bias * p.bias;
-    for (std::size_t j = 0; j < p.w.size(); ++j) sum += a.w[j] * p.w[j];
+    double sum = a.bias * p.bias + sum_in_lanes(p.w.size(), [&](std::size_t j) { return a.w[j] * p.w[j]; });
     for (std::size_t k = 0; k < p.alpha.size(); ++k) sum += a.patterns[k].count * p.alpha[k] * extension(a.patterns[k]);
     return sum;
   }

@@ -97,16 +97,27 @@ class LowerBound : public BestWeights<4> {  // the state, the average, the bias 
 
   // Products of the scaled state, the average, the bias direction and the best weights.
   Gram gram_at(double scale) const {
-    double uu = 0, uv = 0, vv = 0, uw = 0, vw = 0, ww = 0;
-    for (std::size_t j = 0; j < both_.size(); ++j) {
-      const double u = both_[j][0], v = both_[j][1], w = found_ ? w_[j] : 0;
-      uu += u * u;
-      uv += u * v;
-      vv += v * v;
-      uw += u * w;
-      vw += v * w;
-      ww += w * w;
+    struct Products {
+      Half squares{}, with_w{};  // uu and vv, uw and vw
+      double uv = 0, ww = 0;
+      void add(Half uv_pair, double w_j) {
+        squares += uv_pair * uv_pair;
+        with_w += uv_pair * w_j;
+        uv += uv_pair[0] * uv_pair[1];
+        ww += w_j * w_j;
+      }
+    };
+    Products even, odd;  // additions of one do not wait for those of the other
+    const auto w_at = [&](std::size_t j) { return found_ ? w_[j] : 0.0; };
+    std::size_t j = 0;
+    for (; j + 2 <= both_.size(); j += 2) {
+      even.add(both_[j], w_at(j));
+      odd.add(both_[j + 1], w_at(j + 1));
     }
+    if (j < both_.size()) even.add(both_[j], w_at(j));
+    const Half squares = even.squares + odd.squares, with_w = even.with_w + odd.with_w;
+    const double uu = squares[0], vv = squares[1], uw = with_w[0], vw = with_w[1];
+    const double uv = even.uv + odd.uv, ww = even.ww + odd.ww;
     const double u = both_.back()[0], v = both_.back()[1], w = found_ ? w_.back() : 0;
     return {{{scale * (scale * uu), scale * uv, scale * u, scale * uw},
              {scale * uv, vv, v, vw},

@@ -38,7 +38,7 @@ class Polish {
     enabled_ = stiffness_ < largest_stiffness;
     n_members_ = static_cast<double>(problem.n_members());
     n_nonzeros_ = static_cast<double>(n_nonzeros(packed, problem));
-    const auto n = static_cast<double>(packed.n_columns + 1);
+    const double n = n_coordinates_ = static_cast<double>(packed.n_columns + 1);
     exact_ = packed.n_columns <= static_cast<std::int64_t>(Newton::largest_hessian) && n * n <= n_nonzeros_;
     if (!exact_) return;
     const double solve = solve_work(packed.n_columns + 1), sum = n_nonzeros_ * (n_nonzeros_ / n_members_) / 2;
@@ -160,10 +160,11 @@ class Polish {
     return exact_ ? hessian_work_ + work_beside_hessian() : work_of_product() * most_iterations_;
   }
   double work_beside_hessian() const { return 4 * n_nonzeros_ + 20 * n_members_; }
-  double work_of_product() const { return 2 * n_nonzeros_ + Newton::find_row * n_members_; }
+  double work_over_rows() const { return 2 * n_nonzeros_ + Newton::find_row * n_members_; }
+  double work_of_product() const { return work_over_rows() + Newton::per_coordinate * n_coordinates_; }
   // Conjugate gradients may make as many products where rows are short, and cost more to find than to multiply. (51,119
   // rows of 7 entries: 217 ms instead of 440.)
-  double generosity() const { return exact_ ? 1 : work_of_product() / (2 * n_nonzeros_); }
+  double generosity() const { return exact_ ? 1 : work_over_rows() / (2 * n_nonzeros_); }
 
   void set_price(double price) {
     price_ = price;
@@ -180,7 +181,7 @@ class Polish {
 
   bool enabled_, exact_ = false, cheap_ = false;  // exact: by a Hessian; cheap: and in a few passes
   double hessian_work_ = 0;
-  double epsilon_, stiffness_ = 0, n_members_ = 0, n_nonzeros_ = 0;
+  double epsilon_, stiffness_ = 0, n_members_ = 0, n_nonzeros_ = 0, n_coordinates_ = 0;
   bool under_way_ = false;
   double polished_ = 0;               // the work of all steps
   double began_ = 0, allowance_ = 0;  // Newton's work at the beginning of those under way, and at their end

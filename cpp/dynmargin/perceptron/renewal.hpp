@@ -35,9 +35,7 @@ class Renewal {
   bool may_help(std::int64_t full_passes, const State& a) const {
     if (seldom_) return false;
     if (full_passes == 1) return true;
-    double dense = 0;
-    for_each_coordinate(a, [&](double c) { dense += c * c; });
-    return 1 - dense / a.totals.norm2 > 0.7;
+    return 1 - dense_square(a) / a.totals.norm2 > 0.7;
   }
 
   // Whether to renew, with weights that prove `margin` and counts that prove `bound`; `distance` is the squared

@@ -69,10 +69,19 @@ struct Sums {
   Totals totals() const { return {t, norm2()}; }
 };
 
+// ‖w‖², the bias included. On wide data there are about as many columns as entries: one addition after the other would
+// take as long as a pass. (4,715 rows of 24,439 columns take 0.92 times the time to a certified 1 %, 2,403 of 97,209
+// 0.93 times.)
+template <class Count>
+double dense_square(const BasicState<Count>& a) {
+  return a.bias * a.bias + squared_in_lanes(a.w);
+}
+
+// Patterns are added up one after the other: rows that are left out add zeros, and must not decide which of the others
+// are added first.
 template <class Count>
 Sums sums_of(const BasicState<Count>& a) {
-  Sums sums{0, a.bias * a.bias, 0};
-  for (const double c : a.w) sums.dense2 += c * c;
+  Sums sums{0, dense_square(a), 0};
   for (const BasicPattern<Count>& y : a.patterns) {
     const auto n = static_cast<double>(y.count);
     sums.t += n;

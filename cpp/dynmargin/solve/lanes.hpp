@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 namespace dynmargin {
 
@@ -60,6 +61,10 @@ double sum_in_lanes(std::size_t n, const Term& term) {
   double rest = 0;
   for (std::size_t i = whole; i < n; ++i) rest += term(i);
   return sum(parts) + rest;
+}
+
+inline double squared_in_lanes(std::span<const double> v) {
+  return sum_in_lanes(v.size(), [&](std::size_t j) { return v[j] * v[j]; });
 }
 
 }  // namespace dynmargin

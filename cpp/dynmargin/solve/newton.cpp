@@ -230,7 +230,8 @@ void Newton::refine(ConjugateGradients& gradients) {
 }
 
 double Newton::work_of_product() const {
-  return n_active_ * (find_row + 2 * n_nonzeros_ / static_cast<double>(members_.size()));
+  return n_active_ * (find_row + 2 * n_nonzeros_ / static_cast<double>(members_.size())) +
+         per_coordinate * static_cast<double>(w_.size());
 }
 
 std::vector<double> Newton::diagonal() const {
@@ -251,7 +252,8 @@ std::vector<double> Newton::diagonal() const {
 }
 
 bool Newton::aim(const std::vector<double>& direction) {
-  work_ += 2 * n_nonzeros_ + 20 * static_cast<double>(members_.size());
+  work_ +=
+      2 * n_nonzeros_ + 20 * static_cast<double>(members_.size()) + per_coordinate * static_cast<double>(w_.size());
   multiply(direction, scores_[1]);
   return std::isfinite(squared(direction)) && std::isfinite(squared_in_threads(scores_[1]));
 }
