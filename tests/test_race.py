@@ -7,7 +7,7 @@ from sklearn.datasets import load_breast_cancer, make_classification
 from dynmargin import MaxMarginClassifier, NewtonClassifier, _core
 from dynmargin.algorithms.entrants import PROBE, CoordinateDescent, DynamicMargin, Newton
 from dynmargin.algorithms.newton import NewtonTrainer
-from dynmargin.algorithms.race import TRIAL, Race
+from dynmargin.algorithms.race import TRIAL, WAITS, Race
 from dynmargin.problem.matrix import as_matrix
 from dynmargin.problem.packed import PackedProblem
 from dynmargin.problem.problems import state_problems
@@ -174,10 +174,71 @@ def test_counts_that_cannot_grow_any_more_are_no_limit_that_was_asked_for():
         assert MaxMarginClassifier(max_time=5, random_state=0).fit(X, y).stop_reason_ == "stalled"
 
 
-@pytest.mark.parametrize(("n_rows", "C", "first"), [(1600, 10.0, "newton"), (1400, 10.0, "dcd"), (1600, 1e-3, "dcd")])
+@pytest.mark.parametrize(("n_rows", "C", "first"), [(1600, 0.3, "newton"), (1400, 0.3, "dcd"), (1600, 1e-3, "dcd")])
 def test_newton_begins_where_rows_are_many_and_slacks_expensive(n_rows, C, first):
     X, y = make_classification(n_rows, 100, n_informative=60, random_state=1)
     assert Race(packed(X, y, C), Request(epsilon=1e-3)).turns == [first]
+
+
+def long_lead(*, noise):
+    """So many dense columns that a step of Newton's method costs many passes, and enough rows for it to begin."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(5600, 250))
+    scores = X @ random.normal(size=250) / np.sqrt(250) - 1.5
+    if noise:
+        scores += 2 * random.normal(size=len(X))
+    else:
+        X, scores = X[abs(scores) > 0.4], scores[abs(scores) > 0.4]
+    return X, (scores > 0).astype(int), 20.0
+
+
+def test_newton_takes_over_after_one_pass_of_coordinate_descent_where_many_rows_have_a_dual_weight():
+    X, y, C = long_lead(noise=True)
+    race, _ = run(Race(packed(X, y, C), Request(epsilon=1e-3)))
+    assert race.long_lead
+    assert race.turns[:2] == ["dcd", "newton"]
+    assert set(race.turns[1:]) == {"newton"}
+    assert race.descent.trainer.visits <= 2 * len(y)
+
+
+def test_coordinate_descent_goes_on_before_a_long_lead_of_newton_where_few_rows_have_a_dual_weight(monkeypatch):
+    X, y, C = long_lead(noise=False)
+    monkeypatch.setattr("dynmargin.algorithms.race.FEW", 0.5)
+    monkeypatch.setattr("dynmargin.algorithms.race.HARDLY_LESS", 2.0)
+    race = Race(packed(X, y, C), Request(epsilon=1e-3))
+    assert race.long_lead
+    turns = []
+    while len(race.turns) < 3:
+        if race.advance(0.0, 2**53) is _core.Event.check_due:
+            turns.append(race.descent.work / race.descent.pass_work)
+            race.check()
+    assert turns[0] == pytest.approx(4, abs=0.3)  # the second probe; the first has no need of a check
+    assert race.turns[:2] == ["dcd", "dcd"]
+    assert turns[1] * race.descent.pass_work >= 0.99 * race.first_turn
+
+    monkeypatch.setattr("dynmargin.algorithms.race.HARDLY_LESS", 0.0)
+    race = Race(packed(X, y, C), Request(epsilon=1e-3))
+    while len(race.turns) < 2:
+        if race.advance(0.0, 2**53) is _core.Event.check_due:
+            race.check()
+    assert race.turns == ["dcd", "newton"]
+
+
+@pytest.mark.parametrize(("near", "tried"), [(0.1, False), (0.5, True)])
+def test_newton_without_a_hessian_is_tried_once_others_have_spent_a_part_of_what_it_takes(
+    only_newton, monkeypatch, near, tried
+):
+    """However near the end coordinate descent seems to be, unless that is very near."""
+    passes = 20.0
+    monkeypatch.setattr(CoordinateDescent, "expected", lambda self, spent: near * spent if self.trainer else 0.0)
+    monkeypatch.setattr(DynamicMargin, "expected", lambda self, spent: 1e30)
+    monkeypatch.setattr(Newton, "expected", lambda self, spent: passes * self.pass_work)
+    race = only_newton()
+    while race.descent.work < passes * race.descent.pass_work and "newton" not in race.turns:
+        if race.advance(0.0, 2**53) is _core.Event.check_due:
+            race.check()
+    assert ("newton" in race.turns) is tried
+    assert race.descent.work > WAITS * passes * race.descent.pass_work
 
 
 @pytest.mark.parametrize("problem", [stiff, separable, crowded])

@@ -41,6 +41,11 @@ def n_prices(problem: PackedProblem) -> int:
     return 1 + math.ceil(_core.log(problem.stiffness / SOFT) / _core.log(10)) if problem.stiffness > STIFF else 1
 
 
+def begins_on_subset(problem: PackedProblem) -> bool:
+    """Whether the solution on a subset of the rows costs little and is a good point to begin at."""
+    return problem.n_rows // SUBSET_FRACTION >= 10 * (problem.rows.n_columns + 1)
+
+
 def train_newton(problem: PackedProblem, request: Request) -> Result:
     """Run Newton's method; for soft margins only."""
     if problem.hard_margin:
@@ -86,9 +91,9 @@ class NewtonTrainer:
         """Begin at the solution on a subset of the rows when that costs little, else at zero."""
         problem = self.problem
         w = np.zeros(problem.rows.n_columns + 1)
-        size = len(self.members) // SUBSET_FRACTION
-        if size < 10 * len(w):
+        if not begins_on_subset(problem):
             return w
+        size = len(self.members) // SUBSET_FRACTION
         # One at random of every 16 rows in sequence: to draw from all of them takes as long as a step on the subset.
         within = np.random.default_rng(seed).integers(SUBSET_FRACTION, size=size)
         subset = self.members[SUBSET_FRACTION * np.arange(size) + within]
