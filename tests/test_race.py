@@ -7,7 +7,7 @@ from sklearn.datasets import load_breast_cancer, make_classification
 from dynmargin import MaxMarginClassifier, NewtonClassifier, _core
 from dynmargin.algorithms.entrants import PROBE, CoordinateDescent, DynamicMargin, Newton
 from dynmargin.algorithms.newton import NewtonTrainer
-from dynmargin.algorithms.race import TRIAL, WAITS, Race
+from dynmargin.algorithms.race import PATIENCE, TRIAL, WAITS, Race
 from dynmargin.problem.matrix import as_matrix
 from dynmargin.problem.packed import PackedProblem
 from dynmargin.problem.problems import state_problems
@@ -77,6 +77,27 @@ def test_another_takes_over_where_one_is_slow():
     X, y, C = separable()
     race, _ = run(Race(packed(X, y, C), Request(epsilon=1e-3)))
     assert set(race.turns) == {"dcd"}
+
+
+def test_forecasts_that_never_come_true_are_doubted_until_another_has_a_turn(monkeypatch):
+    """Coordinate descent always says that it will be done in ten passes; Newton's method would take 25."""
+    X, y, C = stiff()
+    race = Race(packed(X, y, C), Request(epsilon=1e-9))
+    passes = race.descent.pass_work
+    monkeypatch.setattr(CoordinateDescent, "expected", lambda self, spent: 10 * passes)
+    monkeypatch.setattr(Newton, "expected", lambda self, spent: 25 * passes)
+    monkeypatch.setattr(DynamicMargin, "expected", lambda self, spent: 1e30)
+    while len(race.turns) < 30 and race.turns[-1] == "dcd":
+        if race.advance(0.0, 2**53) is _core.Event.check_due:
+            race.check()
+    descent = race.descent
+    assert race.turns[-1] == "newton"
+    assert 10 * (descent.work + 10 * passes) > 25 * descent.foretold  # by now, and not before its last turn
+    assert 10 * (descent.work - PATIENCE * 25 * passes + 10 * passes) <= 25 * descent.foretold
+    while race.turns[-1] == "newton":
+        if race.advance(0.0, 2**53) is _core.Event.check_due:
+            race.check()
+    assert race.turns[-1] == "dcd"  # its forecast is the smaller one again
 
 
 def test_coordinate_descent_that_is_hopeless_ends_after_two_probes():
@@ -231,6 +252,7 @@ def test_newton_without_a_hessian_is_tried_once_others_have_spent_a_part_of_what
     """However near the end coordinate descent seems to be, unless that is very near."""
     passes = 20.0
     monkeypatch.setattr(CoordinateDescent, "expected", lambda self, spent: near * spent if self.trainer else 0.0)
+    monkeypatch.setattr(CoordinateDescent, "doubtful", lambda self, forecast: forecast)
     monkeypatch.setattr(DynamicMargin, "expected", lambda self, spent: 1e30)
     monkeypatch.setattr(Newton, "expected", lambda self, spent: passes * self.pass_work)
     race = only_newton()

@@ -166,6 +166,8 @@ class Race:
             for entrant in self.entrants
             if not entrant.over and entrant is not self.finish
         }
+        if self.current is self.descent and self.descent in expected and self._first_turn_spent:
+            expected[self.descent] = self.descent.doubtful(expected[self.descent])
         trusted = self.newton in expected and self.newton.work < TRUSTED * self.descent.pass_work
         if trusted and self.descent.trainer is not None and self.descent.hopeless:
             expected = {
