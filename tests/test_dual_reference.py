@@ -112,6 +112,69 @@ def test_dcd_that_mixes_ends_with_the_same_dual_weights(seed, hinge, rho, C):
     np.testing.assert_allclose(trainer.dual_weights(), run.alpha, rtol=1e-6, atol=1e-8)
 
 
+def soft_rows(seed):
+    """Rows of 30 entries that share very little, compared with what a slack costs."""
+    random = np.random.default_rng(seed)
+    X = np.where(random.random((120, 600)) < 0.05, random.random((120, 600)), 0.0)
+    sides = np.where(X[:, :300].sum(axis=1) > X[:, 300:].sum(axis=1), 1, -1).astype(np.int8)
+    return X, sides, 1.0, 0.003
+
+
+def soft_trainer(X, sides, rho, C, seed, epsilon=1e-6):
+    schedule, step = _core.GainSchedule(), _core.CoordinateDescent()
+    return _core.DualTrainer(
+        _core.pack(_core.dense(X)), _core.Problem(sides, rho, C, C), step, schedule, epsilon, 0.0, True, seed
+    )
+
+
+@given(st.integers(0, 2**40))
+@settings(max_examples=30)
+def test_dual_weights_are_mixed_with_those_that_the_weights_imply(seed):
+    X, sides, rho, C = soft_rows(seed)
+    assume(abs(sides.sum()) < len(sides))
+    trainer = soft_trainer(X, sides, rho, C, seed)
+    while trainer.full_passes < 1:
+        trainer.advance(0.0)
+    bounds, alpha, (w, scale) = trainer.check(), trainer.dual_weights(), trainer.model()
+    Y = extended_patterns(X, sides, rho, (1 / (2 * C)) ** 0.5)
+    scores = sides * (X @ w[:-1] + w[-1] * rho) * scale
+    mixture = reference.DualMixture(Y, 1.0, np.inf)
+    mixture.points = [2 * C * np.maximum(0.0, 1 - scores)]
+    resumed = soft_trainer(X, sides, rho, C, seed)
+    resumed.restore(trainer.snapshot())
+    for run in (trainer, resumed):  # a snapshot has no scores: they are computed anew
+        run.renew()
+    assert np.array_equal(trainer.dual_weights(), resumed.dual_weights())
+    np.testing.assert_allclose(trainer.dual_weights(), mixture.improved(alpha), rtol=1e-6, atol=1e-12)
+    a = trainer.dual_weights() @ Y
+    np.testing.assert_allclose(trainer.weights()[:-1], (sides * trainer.dual_weights()) @ X, rtol=1e-9, atol=1e-12)
+    renewed = trainer.check()
+    assert renewed.margin == bounds.margin
+    assert renewed.upper_bound < bounds.upper_bound
+    np.testing.assert_allclose(renewed.upper_bound, np.linalg.norm(a) / trainer.dual_weights().sum())
+
+
+def test_implied_dual_weights_that_close_the_gap_end_the_run():
+    X, sides, rho, C = soft_rows(0)
+    trainer = soft_trainer(X, sides, rho, C, seed=0)
+    while trainer.full_passes < 1:
+        trainer.advance(0.0)
+    before = trainer.check()
+    trainer.renew()
+    gaps = [1 - bounds.margin / bounds.upper_bound for bounds in (before, trainer.check())]
+    assert gaps[1] < gaps[0] / 3
+    for epsilon, closed in ((2 * gaps[1], True), (gaps[1] / 2, False)):
+        run = soft_trainer(X, sides, rho, C, 0, epsilon)
+        while run.full_passes < 1:
+            run.advance(0.0)
+        run.check()
+        run.renew()
+        resumed = soft_trainer(X, sides, rho, C, 0, epsilon)
+        resumed.restore(run.snapshot())
+        assert (run.advance(0.0) is _core.Event.bound_met) == closed
+        assert (resumed.advance(0.0) is _core.Event.bound_met) == closed
+
+
 @pytest.mark.parametrize("hinge", [False, True])
 def test_mixing_gathers_no_rounding_errors(hinge):
     """Large coefficients would multiply them: w is summed anew, whatever the states before."""

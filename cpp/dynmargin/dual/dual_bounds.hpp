@@ -61,6 +61,22 @@ class DualBounds : public BestWeights<2> {  // w and the bias
 
   const std::vector<double>& w() const { return w_; }  // the bias last
 
+  double row_length() const { return row_length_; }  // non-zeros, on average
+
+  // Whether the scores of the last check are known; a run that continues from a snapshot has to make it again.
+  bool scored() const { return !scores_[0].empty(); }
+
+  // The dual weights, one per row, that the weights of the last check imply: at the optimum they are the slacks, times
+  // Delta_k^-2.
+  std::vector<double> implied(std::size_t n_rows) const {
+    std::vector<double> alpha(n_rows);
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      const double score = combined_[0] * scores_[0][i] + combined_[1] * scores_[1][i];
+      alpha[members_[i].row()] = penalties_[i] * std::max(0.0, 1 - score);
+    }
+    return alpha;
+  }
+
   template <class Snapshot>
   void snapshot(Snapshot& s) {
     BestWeights::snapshot(s, w_.size());
@@ -103,6 +119,7 @@ class DualBounds : public BestWeights<2> {  // w and the bias
     const double of_bias = scale * state.bias;
     const Gram gram{{{squared, of_bias}, {of_bias, problem_.free_bias ? 0.0 : 1.0}}};
     const auto found = Repair(scores_, penalties_, gram, problem_.n_threads).best({1.0, bias});
+    combined_ = found.c;
     if (!(found.margin > margin_)) return;
     // Where no weights are better than none, the direction is all there is. With a free bias, no weights are a
     // classifier like any other.
@@ -120,6 +137,7 @@ class DualBounds : public BestWeights<2> {  // w and the bias
 
   const Problem& problem_;
   Repair::Scores scores_;  // of w, of the bias
+  Combined combined_{};    // the best combination of them at the last check
   std::vector<double> w_;
 };
 

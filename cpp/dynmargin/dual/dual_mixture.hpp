@@ -42,6 +42,25 @@ class DualMixture {
     remember(a);
   }
 
+  // The same with other dual weights in place of former ones, for a run that has not mixed its states yet.
+  template <class P>
+  void mix_with(std::vector<double> alpha, DualState& a, const P& patterns, const Problem& problem, double target) {
+    if (!points_.empty()) return;
+    Point other{std::vector<double>(a.w.size()), std::move(alpha), 0, 0, 0, 1, {}};
+    for (std::size_t k = 0; k < other.alpha.size(); ++k) {
+      const double weight = other.alpha[k];
+      if (weight == 0) continue;
+      patterns.add_to(other.w.data(), other.bias, a.patterns[k], problem.sides[k] * weight);
+      other.t += weight;
+      other.squared += weight * weight * extension(a.patterns[k]);
+    }
+    other.squared += other.bias * other.bias + squared_in_lanes(other.w);
+    if (!std::isfinite(other.squared)) return;
+    points_.push_back(std::move(other));
+    improve(a, patterns, problem, target);
+    points_.clear();
+  }
+
   // The run continues from something else.
   void forget() {
     points_.clear();

@@ -33,8 +33,9 @@ class DualTrainer : public Run<Problem, GainSets, std::pair<std::int64_t, double
         state_(empty_dual_state(*packed_, *problem_, target_)),
         bounds_(*packed_, *problem_),
         mixture_(*packed_, *problem_, schedule.mix_after),
-        forecast_(epsilon, static_cast<double>(problem_->n_members()),
-                  problem_->loss == Loss::hinge ? 1 : stiffness(*packed_, *problem_)),
+        stiffness_(problem_->loss == Loss::hinge ? 1 : stiffness(*packed_, *problem_)),
+        forecast_(epsilon, static_cast<double>(problem_->n_members()), stiffness_),
+        epsilon_(epsilon),
         certify_(certify) {}
 
   // Begin with these dual weights, one per row, and this w, the bias last. Rows elsewhere may have contributed to it:
@@ -56,6 +57,7 @@ class DualTrainer : public Run<Problem, GainSets, std::pair<std::int64_t, double
   // continues with a finer rule. Where there is no finer rule, the run has converged.
   Event advance(double seconds, double max_updates) {
     constexpr double finer = 10;
+    if (std::exchange(bound_met_, false)) return Event::bound_met;
     if (satisfied_ && !refine(finer)) return Event::converged;
     checked_.reset();
     const Event event = with_patterns([&](const auto& patterns) {
@@ -80,12 +82,31 @@ class DualTrainer : public Run<Problem, GainSets, std::pair<std::int64_t, double
     return *checked_;
   }
 
+  // After a check that leaves the gap open: where rows share very little, one pass makes good weights, but rows that
+  // came early in it have dual weights that were set by hardly any. So the state is mixed with the dual weights that
+  // the best weights imply. That often closes the gap at once, in a third of the time of another pass and a check,
+  // unless rows are so short that finding them is what takes time. (To a certified 1 %: 9,441 texts of 399 words 0.84
+  // times the time, 1,669 of 837 words 0.88 times, 3,478 of 126 words 0.92 times.)
+  void renew() {
+    constexpr double very_little = 0.1, short_row = 20;  // stiffness, entries
+    const bool may_help = stiffness_ < very_little && bounds_.row_length() > short_row && !problem_->free_bias;
+    if (!may_help || !certify_ || !checked_ || !std::holds_alternative<CoordinateDescent>(step_)) return;
+    with_patterns([&](const auto& patterns) {
+      if (!bounds_.scored()) bounds_.check(patterns, state_, target_);
+      mixture_.mix_with(bounds_.implied(state_.patterns.size()), state_, patterns, *problem_, target_);
+    });
+    const Sums sums = sums_of(state_);
+    const double bound = std::sqrt(sums.norm2()) / sums.t, margin = checked_->margin;
+    checked_ = {margin, bound, std::numeric_limits<double>::quiet_NaN()};
+    forecast_.checked(static_cast<double>(visits_), 1 - margin / bound);
+    bound_met_ = margin >= (1 - epsilon_) * bound;
+  }
+
   // How many more visits it will take to close a gap, as far as full passes tell.
   double visits_for(double gap) const { return forecast_.visits_for(gap); }
 
   // The forecast learns from the check itself. The upper bound is known at a check only, so there is none to wait for.
   void checked(double /*gap*/, std::optional<double> /*enough*/) {}
-  void renew() {}
   double upper_bound() const { return std::numeric_limits<double>::infinity(); }
 
   std::vector<double> dual_weights() const { return counts_of(state_); }
@@ -111,7 +132,8 @@ class DualTrainer : public Run<Problem, GainSets, std::pair<std::int64_t, double
   template <class Snapshot>
   void snapshot(Snapshot& s) {
     Run::snapshot(s);
-    s(step_, target_, near_, tolerance_, state_, bounds_, forecast_, checked_, satisfied_, glimpse_, updates_);
+    s(step_, target_, near_, tolerance_, state_, bounds_, forecast_, checked_, satisfied_, bound_met_, glimpse_,
+      updates_);
     mixture_.snapshot(s, state_.w.size(), state_.patterns.size());
     if (problem_->loss == Loss::hinge)
       for (DualPattern& y : state_.patterns) s(y.delta2);  // grows with the target
@@ -250,9 +272,11 @@ class DualTrainer : public Run<Problem, GainSets, std::pair<std::int64_t, double
   DualState state_;
   DualBounds bounds_;
   DualMixture mixture_;
+  double stiffness_;  // 1 for the hinge
   Forecast forecast_;
+  double epsilon_;
   std::optional<Bounds> checked_;  // of this state
-  bool certify_, satisfied_ = false;
+  bool certify_, satisfied_ = false, bound_met_ = false;
   Glimpse glimpse_;
   double updates_ = 0;
 };
