@@ -5,7 +5,9 @@ import pytest
 from sklearn.datasets import load_breast_cancer, make_classification
 
 from dynmargin import MaxMarginClassifier, NewtonClassifier, _core
-from dynmargin.algorithms.entrants import PROBE, CoordinateDescent, DynamicMargin, Newton
+from dynmargin.algorithms.entrants.descent import PROBE, CoordinateDescent
+from dynmargin.algorithms.entrants.dynamic_margin import DynamicMargin
+from dynmargin.algorithms.entrants.newton import Newton
 from dynmargin.algorithms.newton import NewtonTrainer
 from dynmargin.algorithms.race import PATIENCE, TRIAL, WAITS, Race
 from dynmargin.problem.matrix import as_matrix
@@ -357,8 +359,8 @@ def test_ctrl_c_while_an_algorithm_begins_keeps_the_model(monkeypatch):
     def interrupted(self, w):
         raise KeyboardInterrupt
 
-    for second in ("Newton", "DynamicMargin"):
-        monkeypatch.setattr(f"dynmargin.algorithms.entrants.{second}.start", interrupted)
+    for second in (Newton, DynamicMargin):
+        monkeypatch.setattr(second, "start", interrupted)
     X, y = make_classification(300, 120, n_informative=5, n_redundant=100, random_state=0)
     with pytest.warns(UserWarning, match="interrupted"):
         classifier = MaxMarginClassifier(1e-6, C=1e3, random_state=0).fit(X * np.geomspace(1, 30, 120), y)
@@ -437,7 +439,7 @@ def test_ctrl_c_while_coordinate_descent_takes_over_changes_nothing(monkeypatch)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("dynmargin.algorithms.entrants.start_dcd", interrupted)
+        patched.setattr("dynmargin.algorithms.entrants.descent.start_dcd", interrupted)
         for _ in range(2):
             with pytest.raises(KeyboardInterrupt):
                 finish.take_over(race.newton)

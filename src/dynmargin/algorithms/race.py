@@ -25,32 +25,17 @@ from ..problem.packed import PackedProblem
 from ..training.request import LARGEST_COUNT, Request
 from ..training.result import ROUNDING, Result
 from ..training.run import Refinement, train
-from .entrants import (
-    CLOSE,
-    FEW,
-    FINISH,
-    FINISH_LONGER,
-    HARDLY_LESS,
-    LONGEST_LEAD,
-    PDM_PER_NEWTON,
-    PROBE,
-    PROBES_OF_A_LONG_LEAD,
-    TINY,
-    TRUSTED,
-    CoordinateDescent,
-    DynamicMargin,
-    Entrant,
-    FromNewton,
-    Newton,
-    require_intact,
-)
-from .kept import Kept
+from .entrants.descent import CLOSE, FINISH, FINISH_LONGER, PROBE, CoordinateDescent, FromNewton
+from .entrants.dynamic_margin import DynamicMargin
+from .entrants.entrant import TINY, Entrant, require_intact
+from .entrants.kept import Kept
+from .entrants.newton import FEW, HARDLY_LESS, LONGEST_LEAD, PROBES_OF_A_LONG_LEAD, Newton
 from .newton import Vector
 
 # Shares of work. (Geometric mean over 64 random problems, counted: 30.4 million multiplications, and 31.2 if a turn
 # lasts as long as the next algorithm would take; 18 of the 20 slowest gain by a shorter beginning.)
 FIRST_SHARE = 0.25  # of what the next one is likely to take, for coordinate descent to begin with
-# In passes: at least, at most on sparse rows, and at most on dense ones. (The 396 problems of entrants.py: 1.07 times
+# In passes: at least, at most on sparse rows, and at most on dense ones. (396 random problems, replayed: 1.07 times
 # the time of the best algorithm by itself; 1.08 with 60 passes for both, or with 20.)
 FIRST_PASSES, MOST_IF_SPARSE, MOST_IF_DENSE = 2.0, 20.0, 60.0
 PATIENCE = 0.25  # of what the next one would take: the longest turn, after which its progress is judged again
@@ -64,6 +49,9 @@ PATIENCE = 0.25  # of what the next one would take: the longest turn, after whic
 TRIAL, FAR, WAITS, NEAR = 0.7, 3.0, 0.35, 0.3
 # Then its turns grow by this share of its work, so that coordinate descent continues from its dual weights in time.
 LEAST_NEWTON, MORE_NEWTON = 15.0, 0.5
+# Where coordinate descent is hopeless: as long as Newton's method has taken fewer of its passes than this (else that
+# does not suit the problem after all), PDM is expected to take at least this many times as long as Newton's method.
+TRUSTED, PDM_PER_NEWTON = 300.0, 1.2
 LARGEST_STIFFNESS = 1e26  # for Newton's method; features of 1e12 are within it
 
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..problem.packed import PackedProblem
-from .entrants import Entrant, require_intact
-from .newton import Vector
+from ...problem.packed import PackedProblem
+from ..newton import Vector
+from .entrant import Entrant, require_intact
 
 
 class Witnesses:
