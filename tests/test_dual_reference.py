@@ -121,7 +121,7 @@ def soft_rows(seed):
 
 
 def soft_trainer(X, sides, rho, C, seed, epsilon=1e-6):
-    schedule, step = _core.GainSchedule(), _core.CoordinateDescent()
+    schedule, step = _core.GainSchedule(mix_after=20.0), _core.CoordinateDescent()
     return _core.DualTrainer(
         _core.pack(_core.dense(X)), _core.Problem(sides, rho, C, C), step, schedule, epsilon, 0.0, True, seed
     )
@@ -144,6 +144,9 @@ def test_dual_weights_are_mixed_with_those_that_the_weights_imply(seed):
     resumed.restore(trainer.snapshot())
     for run in (trainer, resumed):  # a snapshot has no scores: they are computed anew
         run.renew()
+    assert np.array_equal(trainer.dual_weights(), resumed.dual_weights())
+    resumed.restore(trainer.snapshot())
+    resumed.renew()  # once per check, even if nobody knows that it is done
     assert np.array_equal(trainer.dual_weights(), resumed.dual_weights())
     np.testing.assert_allclose(trainer.dual_weights(), mixture.improved(alpha), rtol=1e-6, atol=1e-12)
     a = trainer.dual_weights() @ Y

@@ -247,6 +247,19 @@ def test_coordinate_descent_goes_on_before_a_long_lead_of_newton_where_few_rows_
     assert race.turns == ["dcd", "newton"]
 
 
+def test_newton_takes_over_where_coordinate_descent_has_nothing_left_to_do_during_its_probes(monkeypatch):
+    X, y, C = long_lead(noise=False)
+    monkeypatch.setattr("dynmargin.algorithms.race.FEW", 0.5)
+    monkeypatch.setattr("dynmargin.algorithms.race.HARDLY_LESS", 2.0)
+    race = Race(packed(X, y, C), Request(epsilon=1e-3))
+    while race.advance(0.0, 2**53) is not _core.Event.check_due:
+        pass
+    race.check()
+    race.descent.over = True
+    race.advance(0.0, 2**53)
+    assert race.turns[:2] == ["dcd", "newton"]
+
+
 @pytest.mark.parametrize(("near", "tried"), [(0.1, False), (0.5, True)])
 def test_newton_without_a_hessian_is_tried_once_others_have_spent_a_part_of_what_it_takes(
     only_newton, monkeypatch, near, tried
@@ -254,7 +267,7 @@ def test_newton_without_a_hessian_is_tried_once_others_have_spent_a_part_of_what
     """However near the end coordinate descent seems to be, unless that is very near."""
     passes = 20.0
     monkeypatch.setattr(CoordinateDescent, "expected", lambda self, spent: near * spent if self.trainer else 0.0)
-    monkeypatch.setattr(CoordinateDescent, "doubtful", lambda self, forecast: forecast)
+    monkeypatch.setattr(CoordinateDescent, "corrected", lambda self, forecast: forecast)
     monkeypatch.setattr(DynamicMargin, "expected", lambda self, spent: 1e30)
     monkeypatch.setattr(Newton, "expected", lambda self, spent: passes * self.pass_work)
     race = only_newton()

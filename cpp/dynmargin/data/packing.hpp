@@ -30,7 +30,7 @@ struct RowPart {
 
 // A few parts per thread, so that one which is slow does not keep the others waiting, of an entry count that is worth a
 // thread. Where columns are renumbered, a part has an order of its own, four bytes per column, which is merged with the
-// others afterwards: then a thread has one part, and orders take no more memory than columns of the entries do.
+// others afterwards: then a thread has one part, and no more parts than there are entries per column.
 template <class View>
 std::vector<RowPart> cut_into_parts(const View& view, unsigned n_threads, Patience& patience) {
   constexpr std::int64_t parts_per_thread = 4, worthwhile = 1 << 14;

@@ -81,6 +81,7 @@ class DualBounds : public BestWeights<2> {  // w and the bias
   void snapshot(Snapshot& s) {
     BestWeights::snapshot(s, w_.size());
     s.fixed(w_);
+    if constexpr (Snapshot::reading) scores_[0].clear();  // those of another state
   }
 
  private:

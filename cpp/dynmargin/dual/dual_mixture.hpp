@@ -42,10 +42,12 @@ class DualMixture {
     remember(a);
   }
 
-  // The same with other dual weights in place of former ones, for a run that has not mixed its states yet.
+  // Whether other dual weights may be mixed in: by a run that mixes its states, but has not done so yet.
+  bool open() const { return points_.empty() && std::isfinite(begin_); }
+
+  // The same with other dual weights in place of former ones, which are not kept; returns whether that is better.
   template <class P>
-  void mix_with(std::vector<double> alpha, DualState& a, const P& patterns, const Problem& problem, double target) {
-    if (!points_.empty()) return;
+  bool mix_with(std::vector<double> alpha, DualState& a, const P& patterns, const Problem& problem, double target) {
     Point other{std::vector<double>(a.w.size()), std::move(alpha), 0, 0, 0, 1, {}};
     for (std::size_t k = 0; k < other.alpha.size(); ++k) {
       const double weight = other.alpha[k];
@@ -55,10 +57,11 @@ class DualMixture {
       other.squared += weight * weight * extension(a.patterns[k]);
     }
     other.squared += other.bias * other.bias + squared_in_lanes(other.w);
-    if (!std::isfinite(other.squared)) return;
+    if (!std::isfinite(other.squared)) return false;
     points_.push_back(std::move(other));
-    improve(a, patterns, problem, target);
+    const bool better = improve(a, patterns, problem, target);
     points_.clear();
+    return better;
   }
 
   // The run continues from something else.
@@ -111,17 +114,19 @@ class DualMixture {
     return sum;
   }
 
+  // Returns whether there is a better state.
   template <class P>
-  void improve(DualState& a, const P& patterns, const Problem& problem, double target) {
+  bool improve(DualState& a, const P& patterns, const Problem& problem, double target) {
     const Point now = point_of(a);
     const Coefficients step = best_step(now, target);
     for (const double length : {1.0, 0.25}) {
       go(a, patterns, problem, now, step, length);
       const Sums there = sums_of(a);
       const double squared = hinge_ ? there.dense2 : there.norm2();
-      if (squared / 2 - target * there.t < now.squared / 2 - target * now.t) return;
+      if (squared / 2 - target * there.t < now.squared / 2 - target * now.t) return true;
     }
     go(a, patterns, problem, now, {}, 0);
+    return false;
   }
 
   // How far to go from the present state towards each of the remembered points.

@@ -40,13 +40,15 @@ class DualTrainer : public Run<Problem, GainSets, std::pair<std::int64_t, double
 
   // Begin with these dual weights, one per row, and this w, the bias last. Rows elsewhere may have contributed to it:
   // the run then improves the dual objective of all of them, by changing the weights of its own. Its bounds are about
-  // its own rows, and mean something only if no others have a weight. It must not mix states then (`mix_after`).
+  // its own rows, and mean something only if no others have a weight. It must not mix states then (`mix_after` is
+  // infinite).
   void begin(std::span<const double> alpha, std::span<const double> w) {
     require(alpha.size() == state_.patterns.size(), "there must be one dual weight per row");
     require(w.size() == state_.w.size() + 1, "there must be one coordinate per column, and the bias");
     for (const double value : alpha) require(value >= 0 && std::isfinite(value), "dual weights must not be negative");
     for (const double value : w) require(std::isfinite(value), "the coordinates must be finite");
     checked_.reset();
+    renewed_ = bound_met_ = false;
     mixture_.forget();
     for (const Member m : members()) state_.patterns[m.row()].count = alpha[m.row()];
     std::copy_n(w.begin(), state_.w.size(), state_.w.begin());
@@ -60,6 +62,7 @@ class DualTrainer : public Run<Problem, GainSets, std::pair<std::int64_t, double
     if (std::exchange(bound_met_, false)) return Event::bound_met;
     if (satisfied_ && !refine(finer)) return Event::converged;
     checked_.reset();
+    renewed_ = false;
     const Event event = with_patterns([&](const auto& patterns) {
       return std::visit(
           [&](const auto& step) {
@@ -82,19 +85,23 @@ class DualTrainer : public Run<Problem, GainSets, std::pair<std::int64_t, double
     return *checked_;
   }
 
-  // After a check that leaves the gap open: where rows share very little, one pass makes good weights, but rows that
-  // came early in it have dual weights that were set by hardly any. So the state is mixed with the dual weights that
-  // the best weights imply. That often closes the gap at once, in a third of the time of another pass and a check,
-  // unless rows are so short that finding them is what takes time. (To a certified 1 %: 9,441 texts of 399 words 0.84
-  // times the time, 1,669 of 837 words 0.88 times, 3,478 of 126 words 0.92 times.)
+  // After a check that leaves the gap open: where rows share very little, one pass makes good weights, but the dual
+  // weights of rows that came early in it were set when hardly any other row had one. So the state is mixed with the
+  // dual weights that the weights of the check imply. That often closes the gap at once, in a third of the time of
+  // another pass and a check, unless rows are so short that finding them is what takes time. (To a certified 1 %: 9,441
+  // texts of 399 words 0.84 times the time, 1,669 of 837 words 0.88 times, 3,478 of 126 words 0.92 times.)
+  //
+  // Once per check: Ctrl-C may come between this and whoever notes that it is done.
   void renew() {
     constexpr double very_little = 0.1, short_row = 20;  // stiffness, entries
     const bool may_help = stiffness_ < very_little && bounds_.row_length() > short_row && !problem_->free_bias;
-    if (!may_help || !certify_ || !checked_ || !std::holds_alternative<CoordinateDescent>(step_)) return;
-    with_patterns([&](const auto& patterns) {
+    if (!may_help || !certify_ || !mixture_.open() || !std::holds_alternative<CoordinateDescent>(step_)) return;
+    if (!checked_ || std::exchange(renewed_, true)) return;
+    const bool better = with_patterns([&](const auto& patterns) {
       if (!bounds_.scored()) bounds_.check(patterns, state_, target_);
-      mixture_.mix_with(bounds_.implied(state_.patterns.size()), state_, patterns, *problem_, target_);
+      return mixture_.mix_with(bounds_.implied(state_.patterns.size()), state_, patterns, *problem_, target_);
     });
+    if (!better) return;
     const Sums sums = sums_of(state_);
     const double bound = std::sqrt(sums.norm2()) / sums.t, margin = checked_->margin;
     checked_ = {margin, bound, std::numeric_limits<double>::quiet_NaN()};
@@ -132,8 +139,8 @@ class DualTrainer : public Run<Problem, GainSets, std::pair<std::int64_t, double
   template <class Snapshot>
   void snapshot(Snapshot& s) {
     Run::snapshot(s);
-    s(step_, target_, near_, tolerance_, state_, bounds_, forecast_, checked_, satisfied_, bound_met_, glimpse_,
-      updates_);
+    s(step_, target_, near_, tolerance_, state_, bounds_, forecast_, checked_, satisfied_, renewed_, bound_met_,
+      glimpse_, updates_);
     mixture_.snapshot(s, state_.w.size(), state_.patterns.size());
     if (problem_->loss == Loss::hinge)
       for (DualPattern& y : state_.patterns) s(y.delta2);  // grows with the target
@@ -276,7 +283,8 @@ class DualTrainer : public Run<Problem, GainSets, std::pair<std::int64_t, double
   Forecast forecast_;
   double epsilon_;
   std::optional<Bounds> checked_;  // of this state
-  bool certify_, satisfied_ = false, bound_met_ = false;
+  bool certify_, satisfied_ = false;
+  bool renewed_ = false, bound_met_ = false;  // since the last check
   Glimpse glimpse_;
   double updates_ = 0;
 };

@@ -291,22 +291,26 @@ inline Counted counted_by_sums(std::vector<double> a, std::int64_t bias, Compens
   return at_best_scale(bound, t, std::move(a), {bias}, cancelled);
 }
 
-// ‖a‖ / t from plain sums, if the error that leaves is negligible.
+// ‖a‖ / t from plain sums, if the error that this leaves is negligible.
 class QuickBound {
  public:
   QuickBound(const PackedRows& packed, const Problem& problem, std::span<const std::int64_t> rows,
              std::span<const std::int64_t> counts)
-      : rho_(problem.rho), n_counts_(static_cast<double>(rows.size())) {
+      : rho_(problem.rho), n_counts_(static_cast<double>(rows.size())), entries_(entries_of(packed)) {
     if (packed.summed || problem.loss == Loss::hinge || problem.free_bias) return;
     const DefaultArithmetic arithmetic;
     found_ = counted_rows(packed, problem, rows, counts);
     if (found_) sum_.emplace(packed, problem, rows, counts);
   }
 
-  // Whether it is one thread's work, which another may do beside it, and long enough for that.
-  bool is_for_one_thread() const {
-    constexpr double worthwhile = 1 << 16;  // columns
-    return sum_ && !sum_->can_be_shared() && n_columns() > worthwhile;
+  // Whether it is best that one of the threads adds up while the others score the rows: threads cannot share the sum,
+  // it is long enough, and the rows do not take much longer. (With T threads, sums S and scores W take the longer of S
+  // and W / (T - 1) side by side, and S + W / T one after the other.)
+  bool is_for_one_thread(unsigned n_threads, double n_rows) const {
+    constexpr double worthwhile = 1 << 16, per_column = 4;
+    if (n_threads < 2 || !sum_ || sum_->can_be_shared() || !(n_columns() > worthwhile)) return false;
+    const double sum = n_counts_ / n_rows * entries_ + per_column * n_columns();
+    return entries_ < n_threads * (n_threads - 1.0) * sum;
   }
 
   // The bound is known after this, if not yet whether it is good enough.
@@ -330,7 +334,7 @@ class QuickBound {
   double cancelled() const { return sum_->cancelled(found_->gross); }
   double n_columns() const { return static_cast<double>(sum_->n_columns()); }
 
-  double rho_, n_counts_;
+  double rho_, n_counts_, entries_;
   std::optional<CountedRows> found_;
   std::optional<PlainSum> sum_;
   std::optional<Counted> counted_;
@@ -402,7 +406,7 @@ Proof prove(const Data& data, const Problem& problem, std::span<const double> w,
     if constexpr (std::is_same_v<Data, PackedRows>) {
       QuickBound quick(data, problem, rows, counts);
       std::optional<Weighed> weights;
-      if (problem.n_threads > 1 && quick.is_for_one_thread())
+      if (quick.is_for_one_thread(problem.n_threads, static_cast<double>(problem.n_members())))
         in_threads(2, 2, [&](std::size_t task) {
           if (task == 0)
             quick.add_up();

@@ -26,9 +26,9 @@ class Newton {
   static constexpr std::size_t largest_hessian = 2000;
   static constexpr int fewest_iterations = 5;
   static constexpr double find_row = 40;  // for a product, in multiplications
-  // For the vectors of a step or an iteration. Where columns are many and few rows are active, they take longer than
-  // the rows. (PDM with a polish, on 2,544 rows of 114,167 columns: 11 ms instead of 17; on 3,194 of 81,263: 33 instead
-  // of 48.)
+  // Multiplications per coordinate, for the vectors of a step or an iteration. Where columns are many and few rows are
+  // active, they take longer than the rows. (PDM with a polish, on 2,544 rows of 114,167 columns: 11 ms instead of 17;
+  // on 3,194 of 81,263: 33 instead of 48.)
   static constexpr double per_coordinate = 6;
   // Whether a Hessian that costs so much in all is worth it, when a product costs so much and conjugate gradients have
   // spent so much. It is formed at once where it is cheap, or costs as much as few products.

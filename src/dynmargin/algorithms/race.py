@@ -154,8 +154,9 @@ class Race:
             for entrant in self.entrants
             if not entrant.over and entrant is not self.finish
         }
+        # After a turn of its own only: when others have had one and take long too, its word counts again.
         if self.current is self.descent and self.descent in expected and self._first_turn_spent:
-            expected[self.descent] = self.descent.doubtful(expected[self.descent])
+            expected[self.descent] = self.descent.corrected(expected[self.descent])
         trusted = self.newton in expected and self.newton.work < TRUSTED * self.descent.pass_work
         if trusted and self.descent.trainer is not None and self.descent.hopeless:
             expected = {
@@ -166,11 +167,12 @@ class Race:
             }
         leads = self.newton in expected and 0 < self.newton.work < LONGEST_LEAD * self.descent.pass_work
         if self.long_lead and leads and not self._first_turn_spent:
-            expected.pop(self.descent, None)  # its probes have told that it would take longer
+            expected.pop(self.descent, None)  # its probes have shown that it would take longer
         chosen = min(expected, key=lambda entrant: expected[entrant])
         promising = False
         if self.long_lead and self._probing and self.newton in expected:
-            promising = self.descent.active_share() <= FEW and self.descent.gap < HARDLY_LESS
+            promising = self.descent in expected and self.descent.active_share() <= FEW
+            promising = promising and self.descent.gap < HARDLY_LESS
             chosen = self.descent if promising else self.newton
         others = min((work for entrant, work in expected.items() if entrant is not chosen), default=math.inf)
         # No turn lasts longer than all before it. (With the limit of PDM's forecast, 1,016 rows of 1,721 columns take

@@ -49,7 +49,8 @@ class Certificate(SpreadOutLater):
         No classifier has a larger margin.
     directional_margin : float
         The smallest normalised margin of the algorithm's own final state, without choosing slacks anew: the figure in
-        the paper's tables. For information; `verify` does not check it.
+        the paper's tables. For information; `verify` does not check it. Not a number where the counts are not those
+        of that state.
     epsilon : float
         The gap that was asked for.
     weights, intercept : array of float64, float

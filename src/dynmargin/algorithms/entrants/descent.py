@@ -91,7 +91,7 @@ class CoordinateDescent(Entrant):
         faster = ACCELERATES if visits < math.inf else 1.0
         return faster * min(visits / self.problem.n_rows * self.pass_work, self.work_if_even, FARTHEST * self.work)
 
-    def doubtful(self, forecast: float) -> float:
+    def corrected(self, forecast: float) -> float:
         """Return what is left to be done if this forecast is as wrong as the first one has turned out to be.
 
         Where progress is slow but steady, every forecast says that the end is near, and none comes true. (Of 379 random

@@ -20,7 +20,9 @@ STIFF_TO_LEAD, FURTHER_SHARE = 30.0, 0.25
 # gap is still above this after the fourth. Then coordinate descent gets no other turn before Newton's method has spent
 # that many passes. Where Newton's method begins on a subset of the rows, it has no need of that. (43 random problems
 # take 0.86 times the time for it, between 0.32 and 1.29; 18,541 rows of 497 columns 183 ms instead of 622.)
-LONG_LEAD, PROBES_OF_A_LONG_LEAD, FEW, HARDLY_LESS, LONGEST_LEAD = 20.0, (1.0, 4.0), 0.2, 0.93, 80.0
+LONG_LEAD, PROBES_OF_A_LONG_LEAD = 20.0, (1.0, 4.0)
+FEW, HARDLY_LESS = 0.2, 0.93
+LONGEST_LEAD = 80.0
 # Products with a Hessian that is not formed, typically: times the root of the stiffness, of rows that are dense and of
 # rows that are sparse, and at least. (Of 10 and of 20 random problems; the latter vary more.)
 NEWTON_PRODUCTS, NEWTON_PRODUCTS_SPARSE, FEWEST_PRODUCTS = 6.0, 12.0, 50.0
@@ -45,9 +47,9 @@ class Newton(Entrant):
         self.solve_work = _core.solve_work(columns + 1)
         self.hessian_work = self.nonzeros * (self.nonzeros / rows) / 2 / at_once
         self.steps = NEWTON_STEPS * n_prices(problem)
-        self.step_work = 2 * self.nonzeros + 20 * rows + _core.PER_COORDINATE * (columns + 1)
         self.vector_work = _core.PER_COORDINATE * (columns + 1)
-        self.product_work = 2 * self.nonzeros + _core.FIND_ROW * rows  # over all rows, beside that
+        self.step_work = 2 * self.nonzeros + 20 * rows + self.vector_work
+        self.product_work = 2 * self.nonzeros + _core.FIND_ROW * rows  # over all rows, without the vectors
         typically = NEWTON_PRODUCTS if self.dense else NEWTON_PRODUCTS_SPARSE
         root = min(self.root, LARGEST_ROOT if self.tall else math.inf)
         self.products = max(FEWEST_PRODUCTS, typically * root)
