@@ -157,14 +157,12 @@ class Race:
         # After a turn of its own only: when others have had one and take long too, its word counts again.
         if self.current is self.descent and self.descent in expected and self._first_turn_spent:
             expected[self.descent] = self.descent.corrected(expected[self.descent])
-        trusted = self.newton in expected and self.newton.work < TRUSTED * self.descent.pass_work
-        if trusted and self.descent.trainer is not None and self.descent.hopeless:
-            expected = {
-                entrant: max(work, PDM_PER_NEWTON * expected[self.newton])
-                if isinstance(entrant, DynamicMargin) and entrant.trainer is None
-                else work
-                for entrant, work in expected.items()
-            }
+        hopeless = self.descent.trainer is not None and self.descent.hopeless
+        if hopeless and self.newton in expected and self.newton.work < TRUSTED * self.descent.pass_work:
+            least = PDM_PER_NEWTON * expected[self.newton]
+            for entrant in expected:
+                if isinstance(entrant, DynamicMargin) and entrant.trainer is None:
+                    expected[entrant] = max(expected[entrant], least)
         leads = self.newton in expected and 0 < self.newton.work < LONGEST_LEAD * self.descent.pass_work
         if self.long_lead and leads and not self._first_turn_spent:
             expected.pop(self.descent, None)  # its probes have shown that it would take longer
