@@ -154,6 +154,7 @@ class Race:
             for entrant in self.entrants
             if not entrant.over and entrant is not self.finish
         }
+        forecast = dict(expected)  # as it is told; whether the end is near is judged by that
         # After a turn of its own only: when others have had one and take long too, its word counts again.
         if self.current is self.descent and self.descent in expected and self._first_turn_spent:
             expected[self.descent] = self.descent.corrected(expected[self.descent])
@@ -179,7 +180,7 @@ class Race:
         second_probe = chosen is self.descent and self.descent.crowded and not self.descent.probed
         far = chosen.trainer is None or expected[chosen] > FAR * spent
         if self.newton in expected and not self.newton.dense:
-            far = far or (spent > WAITS * expected[self.newton] and expected[chosen] > NEAR * spent)
+            far = far or (spent > WAITS * expected[self.newton] and forecast[chosen] > NEAR * spent)
         if promising:
             turn = self.first_turn - self.descent.work
         elif second_probe:
