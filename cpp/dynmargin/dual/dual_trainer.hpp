@@ -91,7 +91,7 @@ class DualTrainer : public Run<Problem, GainSets, std::pair<std::int64_t, double
   // another pass and a check, unless rows are so short that finding them is what takes time. (To a certified 1 %: 9,441
   // texts of 399 words 0.84 times the time, 1,669 of 837 words 0.88 times, 3,478 of 126 words 0.92 times.)
   //
-  // Once per check: Ctrl-C may come between this and whoever notes that it is done.
+  // Once per check: Ctrl-C may come before the caller has noted that it is done.
   void renew() {
     constexpr double very_little = 0.1, short_row = 20;  // stiffness, entries
     const bool may_help = stiffness_ < very_little && bounds_.row_length() > short_row && !problem_->free_bias;

@@ -154,7 +154,7 @@ class Race:
             for entrant in self.entrants
             if not entrant.over and entrant is not self.finish
         }
-        forecast = dict(expected)  # as it is told; whether the end is near is judged by that
+        forecast = dict(expected)  # uncorrected: by this it is judged whether the end is near
         # After a turn of its own only: when others have had one and take long too, its word counts again.
         if self.current is self.descent and self.descent in expected and self._first_turn_spent:
             expected[self.descent] = self.descent.corrected(expected[self.descent])
