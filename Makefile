@@ -29,7 +29,9 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 SOURCES := pyproject.toml CMakeLists.txt $(shell find src cpp -type f -not -name '*.pyc')
 
-# Whatever the tools write on the side stays in .venv too.
+# Whatever the tools write on the side stays in .venv too. That includes compiled modules, also where the environment
+# says that none are to be written: without them every process that loads scikit-learn takes 2 s longer.
+export PYTHONDONTWRITEBYTECODE :=
 export PIP_CACHE_DIR := $(CURDIR)/$(VENV)/pip
 export PYTHONPYCACHEPREFIX := $(CURDIR)/$(VENV)/pycache
 export MPLCONFIGDIR := $(CURDIR)/$(VENV)/matplotlib
@@ -44,8 +46,10 @@ export HYPOTHESIS_STORAGE_DIRECTORY := $(CURDIR)/$(VENV)/hypothesis
 demo: $(VENV)/with-plots
 	$(BIN)/dynmargin demo $(VENV)/convergence.png
 
+# With worksteal a process runs neighbouring tests, for which the fixtures of a file are made once, and helps another
+# when it has done its own.
 test: $(VENV)/with-test
-	$(BIN)/python -m pytest -n auto --maxprocesses 8
+	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal
 
 lint: $(VENV)/with-lint
 	$(BIN)/ruff check .
