@@ -617,14 +617,14 @@ def test_the_liblinear_model_itself_is_read(tmp_path):
 
 
 def test_an_index_that_no_memory_is_enough_for_is_refused_before_training(tmp_path, monkeypatch, capsys):
-    (tmp_path / "data").write_text("1 1:1\n-1 2000000000:1\n")
+    (tmp_path / "data").write_text("1 1:1\n-1 20000000:1\n")
     dataset = read_dataset(str(tmp_path / "data"))
-    monkeypatch.setattr(_core, "available_memory", lambda: 1e11)
-    with pytest.raises(MemoryError, match="training with 2000000000 features takes 128 GB"):
+    monkeypatch.setattr(_core, "available_memory", lambda: 1e9)
+    with pytest.raises(MemoryError, match=r"training with 20000000 features takes 1\.28 GB"):
         dynmargin.PDMClassifier().fit(dataset.csr().to_scipy(), dataset.y)
     training.mention_many_features(dataset)
     assert capsys.readouterr().err == (
-        "dynmargin: the largest index makes 2000000000 features; training takes 128 GB of memory\n"
+        "dynmargin: the largest index makes 20000000 features; training takes 1.28 GB of memory\n"
     )
 
 
