@@ -131,7 +131,7 @@ def test_table_1_shows_ours_beside_the_paper(run, data, tmp_path):
     assert all(line.count("&") == 12 for line in latex.splitlines() if line.endswith(r"\\"))
 
 
-def test_every_column_of_table_2_is_filled(run, data, tmp_path):
+def test_every_column_of_table_2_is_filled(run, data, tmp_path, in_process):
     code, out, _ = run("paper", "table2", "--sets", "adult", "--columns", ",".join(TABLE_2), "--data-dir", data)
     assert code == 0
     rows = rows_of(tmp_path / "paper-results", 2)
@@ -143,7 +143,7 @@ def test_every_column_of_table_2_is_filled(run, data, tmp_path):
     assert "the margin is geometric" in out
 
 
-def test_liblinear_solves_the_same_problem(run, data, tmp_path):
+def test_liblinear_solves_the_same_problem(run, data, tmp_path, in_process):
     pytest.importorskip("liblinear")
     columns = ["dcd-l1", "dcd-l1-liblinear", "dcd-l2", "dcd-l2-liblinear"]
     assert run("paper", "table2", "--sets", "adult", "--columns", ",".join(columns), "--data-dir", data)[0] == 0
@@ -151,7 +151,7 @@ def test_liblinear_solves_the_same_problem(run, data, tmp_path):
     assert max(margins) * 0.98 <= min(margins)
 
 
-def test_a_peer_that_is_not_installed_is_said_to_be(run, data, monkeypatch):
+def test_a_peer_that_is_not_installed_is_said_to_be(run, data, monkeypatch, in_process):
     monkeypatch.setattr(tables, "find_spec", lambda module: None)
     code, out, _ = run("paper", "table2", "--sets", "adult", "--columns", "dcd-l2,dcd-l2-liblinear", "--data-dir", data)
     assert code == 0
@@ -291,7 +291,7 @@ def test_an_interrupted_table_is_shown_as_far_as_it_went(run, data, tmp_path, mo
     assert not rows["adult", "pdm-succ"]["margin_e4"]
 
 
-def test_without_resume_everything_is_computed_again(run, data, tmp_path):
+def test_without_resume_everything_is_computed_again(run, data, tmp_path, in_process):
     words = ("paper", "table1", "--sets", "adult", "--columns", "pdm-succ", "--data-dir", data)
     assert run(*words)[2].count("converged") == 1
     assert run(*words, "--resume")[2] == ""
