@@ -84,12 +84,13 @@ def test_a_cross_validation_is_one_moving_line():
 
 
 def test_a_cross_validation_prints_little_where_there_is_no_terminal():
-    run = subprocess.run([sys.executable, "-c", SEARCH], check=True, capture_output=True, text=True)
-    assert "of 70 runs" in run.stderr
-    assert len(run.stderr.splitlines()) < 20
-    log = SEARCH.replace("X, y", "logging.basicConfig(); X, y", 1)  # for warnings only
-    run = subprocess.run([sys.executable, "-c", log], check=True, capture_output=True, text=True)
-    assert "upper bound" not in run.stderr
+    fit = SEARCH.splitlines()[-1]
+    code = f"{SEARCH}print('then', file=sys.stderr)\nlogging.basicConfig()  # for warnings only\n{fit}"
+    run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    plain, logged = run.stderr.split("then\n")
+    assert "of 70 runs" in plain
+    assert len(plain.splitlines()) < 20
+    assert "upper bound" not in logged
 
 
 def test_a_search_for_c_is_one_moving_line():
@@ -175,12 +176,13 @@ def on_a_terminal(code):
 
 def test_verbose_shows_a_moving_line_on_a_terminal():
     pytest.importorskip("rich")
-    shown = on_a_terminal(FIT.format(verbose=1))
+    fit = FIT.splitlines()[-1].format(verbose=2)
+    shown, logged = on_a_terminal(FIT.format(verbose=1) + f"print('then')\n{fit}").split("then\r\n")
     assert "━" in shown
     assert "\x1b[2K" in shown  # a line is rewritten
     assert "class 9: " in shown
     assert "class 9 against the rest: " not in shown  # no log line
-    assert "class 9 against the rest: " in on_a_terminal(FIT.format(verbose=2))
+    assert "class 9 against the rest: " in logged
 
 
 def test_verbose_logs_lines_without_rich():
