@@ -6,7 +6,7 @@
 #include <nanobind/stl/variant.h>
 
 #include "arrays.hpp"
-#include "dynmargin/data/digest.hpp"
+#include "dynmargin/data/canonical_rows.hpp"
 #include "dynmargin/joint/joint_certificate.hpp"
 #include "dynmargin/joint/joint_trainer.hpp"
 #include "dynmargin/perceptron/online.hpp"

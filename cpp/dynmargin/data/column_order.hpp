@@ -12,7 +12,9 @@
 namespace dynmargin {
 
 // Columns that are packed as they stand in the matrix.
-struct AsTheyStand {};
+struct AsTheyStand {
+  std::uint32_t operator()(std::uint32_t column) const { return column; }
+};
 
 class ColumnOrder {
  public:

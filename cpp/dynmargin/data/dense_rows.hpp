@@ -29,13 +29,23 @@ class DenseRows : public RowProducts<DenseRows<Value>> {
    public:
     explicit Writer(DenseRows& rows) : rows_(rows) {}
 
-    // `entries` is the canonical row k.
-    template <class Entries, class Number>
-    RowFacts append(std::int64_t k, const Entries& entries, const Number& /*number*/) {
-      Value* const row = rows_.values_.get() + rows_.start(k);
-      std::fill_n(row, rows_.n_columns_, Value{});
-      return pack_row<false>(entries,
-                             [&](std::size_t /*i*/, const Entry& e) { row[e.column] = static_cast<Value>(e.value); });
+    template <class Given, class Number>
+    RowFacts append(std::int64_t k, const CanonicalRow<Given>& row, const Number& /*number*/) {
+      Value* __restrict values = rows_.values_.get() + rows_.start(k);
+      const Given* __restrict from = row.values;
+      if (row.length == rows_.n_columns_)
+        return pack_row<false>(
+            row, [=, n = row.length] { std::copy_n(from, n, values); },
+            [=](std::size_t i) { values[i] = static_cast<Value>(from[i]); });
+      std::fill_n(values, rows_.n_columns_, Value{});
+      const std::uint32_t* const columns = row.columns;
+      const auto put = [=](std::size_t i) { values[columns[i]] = static_cast<Value>(from[i]); };
+      return pack_row<false>(
+          row,
+          [=, n = row.length] {
+            for (std::size_t i = 0; i < n; ++i) put(i);
+          },
+          put);
     }
 
    private:

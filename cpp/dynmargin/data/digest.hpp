@@ -6,9 +6,7 @@
 
 #include <span>
 
-#include "dynmargin/data/default_arithmetic.hpp"
 #include "dynmargin/data/matrix_view.hpp"
-#include "dynmargin/order/threads.hpp"
 
 namespace dynmargin {
 
@@ -24,12 +22,18 @@ inline std::uint64_t digest_bits(double value) { return std::bit_cast<std::uint6
 // Of a canonical row: entry by entry, in any order, and then as a whole.
 class RowDigest {
  public:
-  void append(const Entry& e) {  // a single multiplication: this is a quarter of the cost of packing
-    std::uint64_t x = digest_bits(e.value) + static_cast<std::uint64_t>(e.column) * 0x9e3779b97f4a7c15u;
+  // What is added up, of an entry.
+  static std::uint64_t word(double value, std::uint64_t column) {
+    std::uint64_t x = digest_bits(value) + column * 0x9e3779b97f4a7c15u;
     x = (x ^ (x >> 32)) * 0xbf58476d1ce4e5b9u;
-    sum_ += x ^ (x >> 29);
+    return x ^ (x >> 29);
   }
-  std::uint64_t of_length(std::size_t length) const { return mix64(sum_ + length); }
+
+  // Of a row, given the sum of its words.
+  static std::uint64_t of(std::uint64_t sum, std::size_t length) { return mix64(sum + length); }
+
+  void append(const Entry& e) { sum_ += word(e.value, static_cast<std::uint64_t>(e.column)); }
+  std::uint64_t of_length(std::size_t length) const { return of(sum_, length); }
 
  private:
   std::uint64_t sum_ = 0;
@@ -41,21 +45,6 @@ std::uint64_t digest_row(const Row& entries) {
   const auto length = static_cast<std::size_t>(entries.size());
   for (std::size_t i = 0; i < length; ++i) digest.append(entries[i]);
   return digest.of_length(length);
-}
-
-template <class View>
-std::vector<std::uint64_t> digest_rows(const View& view, unsigned n_threads = 1) {
-  std::vector<std::uint64_t> digests(view.n_rows);
-  const Blocks blocks = Blocks::of_rows(digests.size(), static_cast<double>(view.n_entries()));
-  blocks.for_each(n_threads, [&](std::size_t /*block*/, std::size_t begin, std::size_t end) {
-    const DefaultArithmetic arithmetic;
-    std::vector<Entry> room;
-    bool summed = false;
-    for (std::size_t k = begin; k < end; ++k)
-      digests[k] =
-          with_row(view, static_cast<std::int64_t>(k), room, summed, [](const auto& row) { return digest_row(row); });
-  });
-  return digests;
 }
 
 struct Digest {

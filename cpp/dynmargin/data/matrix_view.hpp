@@ -1,9 +1,9 @@
 // Borrowed input: dense or CSR, float32 or float64, any strides, read-only, never copied whole.
 //
-// There are three ways to read a row: `for_each_entry` gives the entries as they are stored (duplicates of a column
-// mean their sum, as the certificate's real arithmetic needs it), `read_row` gives the canonical row (columns strictly
-// increasing, duplicates summed, zeros dropped), which is packed and digested, and `with_row` gives the same in place
-// where it is stored like that. `for_each_cell` may also give zeros, for loops that need no branch to leave them out.
+// There are two ways to read a row: `for_each_entry` gives the entries as they are stored (duplicates of a column mean
+// their sum, as the certificate's real arithmetic needs it), and `read_row` gives the canonical row (columns strictly
+// increasing, duplicates summed, zeros dropped), which is packed and digested; canonical_rows.hpp gives many of these
+// at a time. `for_each_cell` may also give zeros, for loops that need no branch to leave them out.
 //
 // Others may change the arrays while they are read: a thread, or whoever writes to a file that they are mapped from.
 // Nobody can say then which values were read, but nothing outside the arrays is touched: whatever points to a place is
@@ -43,8 +43,9 @@ inline bool is_below(std::int64_t place, std::int64_t size) {
 
 [[noreturn]] inline void throw_changed() { throw std::runtime_error("the data changed while they were read"); }
 
-template <class Value>
+template <class V>
 struct DenseView {
+  using Value = V;
   static constexpr bool is_float32 = std::is_same_v<Value, float>, is_sparse = false;
   const Value* values;
   std::int64_t n_rows, n_columns;
@@ -54,20 +55,6 @@ struct DenseView {
     std::int64_t row, size;
   };
   Cells cells(std::int64_t row) const { return {row, n_columns}; }
-
-  // A row without zeros, read in place.
-  struct StoredRow {
-    const Value* values;
-    std::int64_t stride, length;
-    std::int64_t size() const { return length; }
-    Entry operator[](std::int64_t i) const { return {i, static_cast<double>(values[i * stride])}; }
-  };
-  StoredRow stored(Cells cells) const { return {values + cells.row * row_stride, column_stride, n_columns}; }
-  bool is_canonical(Cells cells) const {
-    std::int64_t zeros = 0;
-    for_each_stored(cells, [&](std::int64_t /*column*/, double value) { zeros += value == 0; });
-    return zeros == 0;
-  }
 
   std::int64_t n_entries() const { return n_rows * n_columns; }
 
@@ -93,8 +80,9 @@ struct DenseView {
   }
 };
 
-template <class Value, class Index>
+template <class V, class Index>
 struct CsrView {
+  using Value = V;
   static constexpr bool is_float32 = std::is_same_v<Value, float>, is_sparse = true;
   const Value* values;
   const Index* columns;
@@ -109,30 +97,6 @@ struct CsrView {
     const std::int64_t begin = load_once(starts + row), end = load_once(starts + row + 1);
     if (begin < 0 || end < begin || end > n_stored) throw_changed();
     return {begin, end - begin};
-  }
-
-  // A canonical row, read in place.
-  struct StoredRow {
-    const Value* values;
-    const Index* columns;
-    std::int64_t length, n_columns;
-    std::int64_t size() const { return length; }
-    Entry operator[](std::int64_t i) const {
-      const std::int64_t column = load_once(columns + i);
-      if (!is_below(column, n_columns)) throw_changed();
-      return {column, static_cast<double>(values[i])};
-    }
-  };
-  StoredRow stored(Cells cells) const { return {values + cells.begin, columns + cells.begin, cells.size, n_columns}; }
-  bool is_canonical(Cells cells) const {
-    const Index* const c = columns + cells.begin;
-    const Value* const v = values + cells.begin;
-    using Flag = std::conditional_t<sizeof(Value) == 4, std::int32_t, std::int64_t>;
-    Flag zeros = 0;  // counted in numbers of the same size, several can be compared at a time
-    Index falls = 0;
-    for (std::int64_t i = 0; i < cells.size; ++i) zeros += static_cast<Flag>(v[i] == 0);
-    for (std::int64_t i = 1; i < cells.size; ++i) falls += static_cast<Index>(c[i - 1] >= c[i]);
-    return zeros == 0 && falls == 0;
   }
 
   std::int64_t most_entries(std::int64_t row) const { return cells(row).size; }
@@ -252,13 +216,6 @@ std::span<const Entry> read_row(const View& view, std::int64_t row, std::vector<
     if (sum.value != 0) entries[kept++] = sum;
   }
   return entries.first(kept);
-}
-
-// f(row) of a canonical row, whose entries are row[0] to row[row.size() - 1]: in place, if that is how it is stored.
-template <class View, class F>
-auto with_row(const View& view, std::int64_t row, std::vector<Entry>& room, bool& summed, const F& f) {
-  const auto cells = view.cells(row);
-  return view.is_canonical(cells) ? f(view.stored(cells)) : f(read_row(view, row, room, summed));
 }
 
 template <class View>

@@ -6,8 +6,8 @@
 
 #include <bit>
 
+#include "dynmargin/data/canonical_rows.hpp"
 #include "dynmargin/data/column_order.hpp"
-#include "dynmargin/data/default_arithmetic.hpp"
 #include "dynmargin/data/memory.hpp"
 #include "dynmargin/data/packed_rows.hpp"
 #include "dynmargin/data/patience.hpp"
@@ -22,10 +22,12 @@ struct RowPart {
   Patience* patience;
   std::int64_t n_stored = 0;  // non-zeros (with repetitions)
 
-  // Called at every row; the first few are packed in any case.
-  void check_at(std::int64_t k) const {
-    if ((k & between_checks) == 0 && k > begin) patience->check();
+  // Called at every row, or at a stretch of them; the first few are packed in any case.
+  void check_at(std::int64_t first, std::int64_t last) const {
+    const std::int64_t due = last & ~between_checks;
+    if (due >= first && due > begin) patience->check();
   }
+  void check_at(std::int64_t k) const { check_at(k, k); }
 };
 
 // A few parts per thread, so that one which is slow does not keep the others waiting, of an entry count that is worth a
@@ -58,29 +60,19 @@ struct Survey {
 template <class View>
 Survey survey(const View& view, const RowPart& part) {
   Survey found;
-  for (std::int64_t k = part.begin; k < part.end; ++k) {
-    part.check_at(k);
-    std::int64_t cells = 0, nonzeros = 0, ones = 0, falls = 0, inexact = 0, last = -1;
-    view.for_each_stored(view.cells(k), [&](std::int64_t column, double value) {  // counted without a branch
-      ++cells;
-      nonzeros += value != 0;
-      ones += value == 1;
-      falls += column <= last;
-      last = column;
-      if constexpr (!View::is_float32)
-        inexact += !(std::abs(value) <= std::numeric_limits<float>::max() &&
-                     static_cast<double>(static_cast<float>(value)) == value);
-    });
-    found.n_stored += View::is_sparse ? cells : nonzeros;
-    found.all_ones &= ones == nonzeros && falls == 0;
-    found.float32_is_exact &= inexact == 0;
-    if constexpr (View::is_sparse)  // the number of values is known, so there is no more to learn
-      if (!found.all_ones && (View::is_float32 || !found.float32_is_exact)) {
-        const auto last_row = view.cells(part.end - 1);
-        found.n_stored = last_row.begin + last_row.size - view.cells(part.begin).begin;
-        break;
-      }
-  }
+  Stretches<View>(view).for_each(part.begin, part.end, [&](const auto& stretch) {
+    part.check_at(stretch.first_row, stretch.first_row + std::ssize(stretch.lengths) - 1);
+    const std::size_t nonzeros = stretch.size() - stretch.count(0);
+    if constexpr (!View::is_sparse) found.n_stored += static_cast<std::int64_t>(nonzeros);
+    found.all_ones = found.all_ones && stretch.count(1) == nonzeros && stretch.falls() == 0;
+    if constexpr (!View::is_float32) found.float32_is_exact = found.float32_is_exact && stretch.fits_float32();
+    return !View::is_sparse || found.all_ones || (!View::is_float32 && found.float32_is_exact);
+  });
+  if constexpr (View::is_sparse)  // the number of values is known, whether or not there is more to learn from them
+    if (part.begin < part.end) {
+      const auto last = view.cells(part.end - 1);
+      found.n_stored = last.begin + last.size - view.cells(part.begin).begin;
+    }
   return found;
 }
 
@@ -108,19 +100,19 @@ struct PartFacts {
 template <class View, class Writer, class Number>
 PartFacts pack_part(const View& view, const RowPart& part, Writer writer, const Number& number, PackedRows& packed) {
   const DefaultArithmetic arithmetic;  // without it the smallest values might be packed as zeros
-  std::vector<Entry> room;
+  CanonicalRows<View> rows(view);
   PartFacts facts;
-  for (std::int64_t k = part.begin; k < part.end; ++k) {
+  rows.for_each(part.begin, part.end, [&](std::int64_t k, const auto& row) {
     part.check_at(k);
-    const RowFacts row =
-        with_row(view, k, room, facts.summed, [&](const auto& entries) { return writer.append(k, entries, number); });
-    if (!std::isfinite(row.squared_norm))
+    const RowFacts found = writer.append(k, row, number);
+    if (!std::isfinite(found.squared_norm))
       throw std::invalid_argument("the squared length of row " + std::to_string(k) +
                                   " (counting from 0) is not a finite number; scale the features");
-    packed.squared_norms[k] = row.squared_norm;
-    packed.digests[k] = row.digest;
-    facts.n_nonzeros += static_cast<std::int64_t>(row.length);
-  }
+    packed.squared_norms[k] = found.squared_norm;
+    packed.digests[k] = found.digest;
+    facts.n_nonzeros += static_cast<std::int64_t>(found.length);
+  });
+  facts.summed = rows.summed();
   return facts;
 }
 
@@ -188,16 +180,13 @@ PackedRows pack_as(const View& view, const std::vector<RowPart>& parts, unsigned
 
 template <class View>
 std::int64_t count_nonzeros(const View& view, const std::vector<RowPart>& parts, unsigned n_threads) {
-  const auto size = [](const auto& row) { return static_cast<std::int64_t>(row.size()); };
   std::vector<std::int64_t> counts(parts.size());
   in_threads(n_threads, parts.size(), [&](std::size_t i) {
-    std::vector<Entry> room;
-    bool summed = false;
     std::int64_t count = 0;
-    for (std::int64_t k = parts[i].begin; k < parts[i].end; ++k) {
+    CanonicalRows<View>(view).for_each(parts[i].begin, parts[i].end, [&](std::int64_t k, const auto& row) {
       parts[i].check_at(k);
-      count += with_row(view, k, room, summed, size);
-    }
+      count += static_cast<std::int64_t>(row.length);
+    });
     counts[i] = count;
   });
   return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});

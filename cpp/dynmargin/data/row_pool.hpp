@@ -47,23 +47,24 @@ class RowPool {
     require(packed_ != nullptr, "the rows have left the pool");
     require(std::ssize(gain) == block.n_rows, "there must be one gain per row");
     require(block.n_matrix_columns == packed_->n_matrix_columns, "the rows have other columns than the pool");
-    std::vector<Entry> entries;
     return std::visit(
         [&](const auto& rows) {
           std::vector<std::int64_t> chosen = most_gained(block, rows, gain, share);
           std::erase_if(chosen, [&](std::int64_t k) {
             double squared_norm = 0;
-            entries.clear();
+            columns_.clear();
+            values_.clear();
             rows.for_each(rows.start(k), [&](auto column, double value) {
               const double rounded = static_cast<float>(value);
               if (rounded == 0) return;
-              entries.push_back({block.columns.empty() ? column : block.columns[column], rounded});
+              columns_.push_back(block.columns.empty() ? static_cast<std::uint32_t>(column) : block.columns[column]);
+              values_.push_back(rounded);
               squared_norm += rounded * rounded;
             });
             // Rows may be as long as 1e100, and as short as 1e-100. What float32 cannot hold stays on the disk.
             const double off = std::abs(squared_norm - block.squared_norms[k]);
             if (!(off <= 1e-6 * block.squared_norms[k])) return true;
-            append(entries);
+            append();
             return false;
           });
           return chosen;
@@ -114,13 +115,15 @@ class RowPool {
 
   bool dense() const { return std::holds_alternative<DenseRows<float>>(packed_->rows); }
 
-  void append(const std::vector<Entry>& entries) {
+  // What has been gathered of a row.
+  void append() {
     PackedRows& all = *packed_;
+    const CanonicalRow<double> row{columns_.data(), values_.data(), columns_.size(), nullptr};
     const RowFacts facts = std::visit(
         [&](auto& rows) {
           auto writer = rows.writer(all.n_rows, n_entries_, most_rows_, most_entries_);
-          if (!order_.renumbers()) return writer.append(all.n_rows, entries, AsTheyStand());
-          return writer.append(all.n_rows, entries, [&](std::int64_t column) { return order_.place(column); });
+          if (!order_.renumbers()) return writer.append(all.n_rows, row, AsTheyStand());
+          return writer.append(all.n_rows, row, [&](std::int64_t column) { return order_.place(column); });
         },
         all.rows);
     all.squared_norms.push_back(facts.squared_norm);
@@ -132,6 +135,8 @@ class RowPool {
   std::int64_t most_rows_, most_entries_, n_entries_ = 0;
   ColumnOrder order_;
   std::shared_ptr<PackedRows> packed_;
+  std::vector<std::uint32_t> columns_;
+  std::vector<double> values_;
 };
 
 }  // namespace dynmargin

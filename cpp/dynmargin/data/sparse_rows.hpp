@@ -60,30 +60,44 @@ class SparseRows : public RowProducts<SparseRows<Value, Column>> {
    public:
     Writer(SparseRows& rows, std::size_t begin, std::size_t end) : rows_(rows), used_(begin), end_(end) {}
 
-    // `entries` is the canonical row k, number(column) the place of a column.
-    template <class Entries, class Number>
-    RowFacts append(std::int64_t k, const Entries& entries, const Number& number) {
-      const auto length = static_cast<Length>(entries.size());
+    // `row` is row k, number(column) the place of a column.
+    template <class Given, class Number>
+    RowFacts append(std::int64_t k, const CanonicalRow<Given>& row, const Number& number) {
+      const auto length = static_cast<Length>(row.length);
       if (used_ + block_size(length) > end_) throw_changed();
       std::byte* block = rows_.blocks_.get() + used_;
       rows_.starts_[k] = used_;
       used_ += block_size(length);
       std::memcpy(block, &length, sizeof length);
-      auto* columns = reinterpret_cast<Column*>(block + sizeof length);
-      auto* values = reinterpret_cast<Value*>(block + values_offset(length));
-      const auto put_value = [=]([[maybe_unused]] std::size_t i, [[maybe_unused]] const Entry& e) {
-        if constexpr (!all_ones) values[i] = static_cast<Value>(e.value);
+      auto* __restrict columns = reinterpret_cast<Column*>(block + sizeof length);
+      [[maybe_unused]] auto* __restrict values = reinterpret_cast<Value*>(block + values_offset(length));
+      const std::uint32_t* __restrict given = row.columns;
+      const Given* __restrict from = row.values;
+      const auto put_columns = [=] {
+        for (Length i = 0; i < length; ++i) columns[i] = static_cast<Column>(number(given[i]));
+      };
+      const auto put_value = [=]([[maybe_unused]] std::size_t i) {
+        if constexpr (!all_ones) values[i] = static_cast<Value>(from[i]);
+      };
+      const auto put_all = [=] {
+        put_columns();
+        for (Length i = 0; i < length; ++i) put_value(i);
       };
       if constexpr (std::is_same_v<Number, AsTheyStand>) {
-        return pack_row<all_ones>(entries, [=](std::size_t i, const Entry& e) {
-          columns[i] = static_cast<Column>(e.column);
-          put_value(i, e);
+        return pack_row<all_ones>(row, put_all, [=](std::size_t i) {
+          columns[i] = static_cast<Column>(given[i]);
+          put_value(i);
         });
       } else {
         // Places are looked up all over memory: in a loop that does nothing else the CPU looks many of them up at a
         // time.
-        for (Length i = 0; i < length; ++i) columns[i] = static_cast<Column>(number(entries[i].column));
-        return pack_row<all_ones>(entries, put_value);
+        put_columns();
+        return pack_row<all_ones>(
+            row,
+            [=] {
+              for (Length i = 0; i < length; ++i) put_value(i);
+            },
+            put_value);
       }
     }
 

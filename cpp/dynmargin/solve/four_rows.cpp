@@ -1,17 +1,11 @@
 #include "dynmargin/solve/four_rows.hpp"
 
-// Where the CPU has registers of four doubles, the loop uses them. No sum runs over j, so the result is the same bit
-// for bit. (Milliseconds of Newton's method on dense rows, with and without: 3,643 x 295 31 and 43, 4,168 x 403 150 and
-// 208.)
-#if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && \
-    !defined(DYNMARGIN_SANITIZED)
-#define DYNMARGIN_FOR_EVERY_CPU __attribute__((target_clones("avx2", "default")))
-#else
-#define DYNMARGIN_FOR_EVERY_CPU
-#endif
+#include "dynmargin/data/every_cpu.hpp"
 
 namespace dynmargin {
 
+// No sum runs over j. (Milliseconds of Newton's method on dense rows, with and without: 3,643 x 295 31 and 43,
+// 4,168 x 403 150 and 208.)
 DYNMARGIN_FOR_EVERY_CPU
 void add_four_rows(double* __restrict line, const std::array<double, 4>& factors,
                    const std::array<const double*, 4>& rows, std::size_t begin, std::size_t end) {
