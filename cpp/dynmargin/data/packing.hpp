@@ -162,7 +162,7 @@ PackedRows pack_as(const View& view, const std::vector<RowPart>& parts, unsigned
     };
     if (!renumbers) return with(AsTheyStand());
     ColumnOrder own = i == 0 ? std::move(orders[0]) : new_order();
-    with([&](std::int64_t column) { return own.place(column); });
+    with([&](const auto& columns, auto* places) { own(columns, places); });
     orders[i] = std::move(own);
   });
   for (const PartFacts& part : facts) {

@@ -123,7 +123,7 @@ class RowPool {
         [&](auto& rows) {
           auto writer = rows.writer(all.n_rows, n_entries_, most_rows_, most_entries_);
           if (!order_.renumbers()) return writer.append(all.n_rows, row, AsTheyStand());
-          return writer.append(all.n_rows, row, [&](std::int64_t column) { return order_.place(column); });
+          return writer.append(all.n_rows, row, [&](const auto& columns, auto* places) { order_(columns, places); });
         },
         all.rows);
     all.squared_norms.push_back(facts.squared_norm);

@@ -60,7 +60,7 @@ class SparseRows : public RowProducts<SparseRows<Value, Column>> {
    public:
     Writer(SparseRows& rows, std::size_t begin, std::size_t end) : rows_(rows), used_(begin), end_(end) {}
 
-    // `row` is row k, number(column) the place of a column.
+    // `row` is row k, and number(columns, places) gives columns their places.
     template <class Given, class Number>
     RowFacts append(std::int64_t k, const CanonicalRow<Given>& row, const Number& number) {
       const auto length = static_cast<Length>(row.length);
@@ -71,33 +71,28 @@ class SparseRows : public RowProducts<SparseRows<Value, Column>> {
       std::memcpy(block, &length, sizeof length);
       auto* __restrict columns = reinterpret_cast<Column*>(block + sizeof length);
       [[maybe_unused]] auto* __restrict values = reinterpret_cast<Value*>(block + values_offset(length));
-      const std::uint32_t* __restrict given = row.columns;
+      const std::span<const std::uint32_t> given(row.columns, length);
       const Given* __restrict from = row.values;
-      const auto put_columns = [=] {
-        for (Length i = 0; i < length; ++i) columns[i] = static_cast<Column>(number(given[i]));
-      };
       const auto put_value = [=]([[maybe_unused]] std::size_t i) {
         if constexpr (!all_ones) values[i] = static_cast<Value>(from[i]);
       };
-      const auto put_all = [=] {
-        put_columns();
+      const auto put_values = [=] {
         for (Length i = 0; i < length; ++i) put_value(i);
       };
       if constexpr (std::is_same_v<Number, AsTheyStand>) {
-        return pack_row<all_ones>(row, put_all, [=](std::size_t i) {
-          columns[i] = static_cast<Column>(given[i]);
-          put_value(i);
-        });
-      } else {
-        // Places are looked up all over memory: in a loop that does nothing else the CPU looks many of them up at a
-        // time.
-        put_columns();
         return pack_row<all_ones>(
             row,
             [=] {
-              for (Length i = 0; i < length; ++i) put_value(i);
+              number(given, columns);
+              put_values();
             },
-            put_value);
+            [=](std::size_t i) {
+              columns[i] = static_cast<Column>(given[i]);
+              put_value(i);
+            });
+      } else {
+        number(given, columns);
+        return pack_row<all_ones>(row, put_values, put_value);
       }
     }
 
