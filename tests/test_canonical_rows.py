@@ -56,8 +56,10 @@ def as_it_may_be_stored(X, random, form):
     X = X.copy()
     if form == "zeros" and X.nnz:  # stored, but to be dropped
         X.data[random.random(X.nnz) < 0.2] = 0
-    elif form == "unsorted":
+    elif form == "unsorted":  # some rows
         for begin, end in zip(X.indptr, X.indptr[1:], strict=False):
+            if random.random() < 0.3:
+                continue
             order = begin + random.permutation(end - begin)
             X.indices[begin:end], X.data[begin:end] = X.indices[order], X.data[order]
     return X
@@ -85,6 +87,23 @@ def test_digests_and_lengths_are_those_of_one_entry_after_the_other(table, form)
     assert problem.largest_norm(rows) == pytest.approx(np.sqrt(max(map(squared_length, entries))), rel=1e-15)
     assert rows.n_nonzeros == exact.nnz
     assert bytes(_core.store_rows(rows)) == bytes(_core.store_rows(_core.pack(as_matrix(exact))))
+
+
+def test_rows_of_more_columns_than_can_be_packed_are_digested():
+    columns, values = np.array([0, 7, 2**31 + 3]), np.array([0.5, -2.0, 3.0])
+    matrix = _core.csr(values, columns, np.array([0, 2, 3]), 2**31 + 5)
+    keys = _core.Problem(np.ones(2, np.int8), 0.0, np.inf, np.inf).row_keys(matrix)
+    rows = [[(0, 0.5), (7, -2.0)], [(2**31 + 3, 3.0)]]
+    assert keys.tolist() == [mix64(digest(row) + 3 & MASK) for row in rows]
+
+
+def test_most_rows_may_be_empty():
+    X = sp.csr_matrix(([1.0, 2.0], ([5, 9_000], [3, 1])), (10_000, 4))
+    rows = _core.pack(as_matrix(X))
+    assert (rows.n_rows, rows.n_nonzeros) == (10_000, 2)
+    problem = _core.Problem(np.ones(10_000, np.int8), 0.0, np.inf, np.inf)
+    assert np.array_equal(problem.row_keys(rows), problem.row_keys(as_matrix(X)))
+    assert np.array_equal(np.flatnonzero(problem.row_keys(rows) != problem.row_keys(rows)[0]), [5, 9_000])
 
 
 @pytest.mark.parametrize("index", [np.int32, np.int64])

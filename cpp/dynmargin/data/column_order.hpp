@@ -31,7 +31,7 @@ class ColumnOrder {
 
   bool renumbers() const { return !places_.empty(); }
 
-  // Where columns are packed, if they are renumbered; each of them is there once, as in a row. Places are looked up all
+  // Where columns are packed, if they are renumbered; each occurs once, as in a row. Places are looked up all
   // over memory: in a loop that does nothing else the CPU looks many of them up at a time.
   //
   // Where many columns are new, nobody can predict which, and a branch costs more than writing all of them. (Packing
@@ -62,7 +62,7 @@ class ColumnOrder {
       }
     }
     columns_.resize(n_seen);
-    constexpr std::size_t many = 16;  // one of so many
+    constexpr std::size_t many = 16;  // at least one in so many
     many_are_new_ = many * (n_seen - before) > n;
   }
 

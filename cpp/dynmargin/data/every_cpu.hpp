@@ -5,6 +5,8 @@
 // registers. There is one build for all CPUs, and the result is the same bit for bit everywhere.
 #pragma once
 
+#include <cstddef>  // any header of the library says whether it is glibc
+
 #if defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(DYNMARGIN_SANITIZED)
 #define DYNMARGIN_FOR_EVERY_CPU __attribute__((target_clones("avx2", "default")))
@@ -17,4 +19,11 @@
 
 #ifndef DYNMARGIN_FOR_EVERY_CPU_WITH_AVX512
 #define DYNMARGIN_FOR_EVERY_CPU_WITH_AVX512 DYNMARGIN_FOR_EVERY_CPU
+#endif
+
+// A part of such a loop that is written as a function of its own.
+#ifdef __GNUC__
+#define DYNMARGIN_PART_OF_A_LOOP __attribute__((always_inline)) inline
+#else
+#define DYNMARGIN_PART_OF_A_LOOP inline
 #endif

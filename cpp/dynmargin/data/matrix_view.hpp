@@ -7,7 +7,7 @@
 //
 // Others may change the arrays while they are read: a thread, or whoever writes to a file that they are mapped from.
 // Nobody can say then which values were read, but nothing outside the arrays is touched: whatever points to a place is
-// loaded once, and checked where it is used.
+// loaded once and checked where it is used, or copied, and the copy checked.
 #pragma once
 
 #include <algorithm>
@@ -131,7 +131,7 @@ struct CsrView {
       if (starts[k + 1] < starts[k])
         throw std::invalid_argument("CSR matrix: indptr decreases at row " + std::to_string(k) + " (counting from 0)");
     require(starts[n_rows] <= n_stored, "CSR matrix: indptr points beyond the stored values");
-    // The highest bit of `wrong` tells of a column below 0, or beyond the last.
+    // The highest bit of `wrong` is set if a column is below 0 or beyond the last.
     using Bits = std::make_unsigned_t<Index>;
     const std::int64_t n = n_entries();
     const auto last = static_cast<Bits>(std::min<std::int64_t>(n_columns - 1, std::numeric_limits<Index>::max()));

@@ -64,7 +64,7 @@ Survey survey(const View& view, const RowPart& part) {
     part.check_at(stretch.first_row, stretch.first_row + std::ssize(stretch.lengths) - 1);
     const std::size_t nonzeros = stretch.size() - stretch.count(0);
     if constexpr (!View::is_sparse) found.n_stored += static_cast<std::int64_t>(nonzeros);
-    found.all_ones = found.all_ones && stretch.count(1) == nonzeros && stretch.falls() == 0;
+    found.all_ones = found.all_ones && stretch.count(1) == nonzeros && stretch.n_out_of_order() == 0;
     if constexpr (!View::is_float32) found.float32_is_exact = found.float32_is_exact && stretch.fits_float32();
     return !View::is_sparse || found.all_ones || (!View::is_float32 && found.float32_is_exact);
   });
@@ -72,6 +72,7 @@ Survey survey(const View& view, const RowPart& part) {
     if (part.begin < part.end) {
       const auto last = view.cells(part.end - 1);
       found.n_stored = last.begin + last.size - view.cells(part.begin).begin;
+      if (found.n_stored < 0) throw_changed();
     }
   return found;
 }
