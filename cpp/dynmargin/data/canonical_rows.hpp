@@ -2,8 +2,8 @@
 // zeros dropped.
 //
 // Most are stored like that, and are read in place. This is checked a stretch of rows at a time, and if rows are short,
-// their entries are digested together: loops over entries are long then. (Packing Adult, whose rows
-// have 14 entries, takes 1.05 ms instead of 1.5, 105,614 rows of 6 columns 1.3 instead of 1.8.)
+// their entries are digested together: loops over entries are long then. (Packing Adult, whose rows have 14 entries,
+// takes 1.1 ms instead of 1.55, Web 2.2 instead of 3.0; Covertype, whose values are not all 1, 21 instead of 19.)
 #pragma once
 
 #include <algorithm>
