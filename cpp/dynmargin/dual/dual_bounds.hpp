@@ -15,7 +15,7 @@
 
 namespace dynmargin {
 
-class DualBounds : public BestWeights<2> {  // w and the bias
+class DualBounds : public BestWeights<2, 1> {  // w and the bias
  public:
   DualBounds(const PackedRows& packed, const Problem& problem)
       : BestWeights(packed, problem), problem_(problem), w_(packed.n_columns + 1) {}
@@ -25,7 +25,7 @@ class DualBounds : public BestWeights<2> {  // w and the bias
   Bounds check(const P& patterns, const DualState& state, double target) {
     const Sums sums = sums_of(state);
     const double scale = 1 / target;  // of the weights that are scored, w / target
-    for (auto& scores : scores_) scores.resize(whole_lanes(members_.size()));
+    scores_[0].resize(whole_lanes(members_.size()));
     const auto score_block = [&](std::size_t begin, std::size_t end) {
       Seen seen;
       for (std::size_t i = begin; i < end; ++i) {
@@ -33,7 +33,6 @@ class DualBounds : public BestWeights<2> {  // w and the bias
         const DualPattern& y = state.patterns[m.row()];
         const double score = scale * patterns.dense_dot(state.w.data(), state.bias, y, m.side());
         scores_[0][i] = score;
-        scores_[1][i] = problem_.free_bias ? m.side() : m.side() * problem_.rho;
         double& low = seen.smallest[m.negative()];
         low = std::min(low, score);
         if (problem_.loss == Loss::hinge) {
@@ -71,8 +70,8 @@ class DualBounds : public BestWeights<2> {  // w and the bias
   std::vector<double> implied(std::size_t n_rows) const {
     std::vector<double> alpha(n_rows);
     for (std::size_t i = 0; i < members_.size(); ++i) {
-      const double score = combined_[0] * scores_[0][i] + combined_[1] * scores_[1][i];
-      alpha[members_[i].row()] = penalties_[i] * std::max(0.0, 1 - score);
+      const double score = combined_[0] * scores_[0][i] + combined_[1] * (members_[i].side() * rho());
+      alpha[members_[i].row()] = penalty(i) * std::max(0.0, 1 - score);
     }
     return alpha;
   }
@@ -99,6 +98,9 @@ class DualBounds : public BestWeights<2> {  // w and the bias
     all.loss += next.loss;
   }
 
+  // What the bias is multiplied by in the scores.
+  double rho() const { return problem_.free_bias ? 1 : problem_.rho; }
+
   // The best bias to begin with, and the smallest score with it.
   double bias_between(const std::array<double, 2>& smallest) const {
     return problem_.free_bias ? (smallest[1] - smallest[0]) / 2 : 0;
@@ -119,7 +121,7 @@ class DualBounds : public BestWeights<2> {  // w and the bias
   void combine(const DualState& state, double scale, double squared, double bias) {
     const double of_bias = scale * state.bias;
     const Gram gram{{{squared, of_bias}, {of_bias, problem_.free_bias ? 0.0 : 1.0}}};
-    const auto found = Repair(scores_, penalties_, gram, problem_.n_threads).best({1.0, bias});
+    const auto found = Repair(scores_, penalties_, gram, problem_.n_threads, rho()).best({1.0, bias});
     combined_ = found.c;
     if (!(found.margin > margin_)) return;
     // Where no weights are better than none, the direction is all there is. With a free bias, no weights are a
@@ -137,7 +139,7 @@ class DualBounds : public BestWeights<2> {  // w and the bias
   }
 
   const Problem& problem_;
-  Repair::Scores scores_;  // of w, of the bias
+  Repair::Scores scores_;  // of w; those of the bias are not stored
   Combined combined_{};    // the best combination of them at the last check
   std::vector<double> w_;
 };

@@ -129,7 +129,7 @@ class DualTrainer : public Run<Problem, GainSets, std::pair<std::int64_t, double
     const std::vector<double> alpha = dual_weights();
     const bool whole = std::holds_alternative<MarginUnlearning>(step_) && problem_->loss != Loss::hinge;
     if (!whole || !(sums_of(state_).t < largest_count)) return all_weights(alpha);
-    return nonzeros({alpha.begin(), alpha.end()});
+    return nonzeros(alpha.size(), [&](std::size_t k) { return static_cast<std::int64_t>(alpha[k]); });
   }
 
   Model model() const { return {bounds_.w(), bounds_.scale()}; }

@@ -94,8 +94,8 @@ class GainSets {
     p.next = 0;
     p.gain = 0;
     if (full()) p.rounds = 0;
-    order_.shuffle_balanced(p.members.items());
     gathered().clear();
+    order_.shuffle_balanced(p.members.items(), gathered().room_for(p.members.size() + 1));
   }
 
   GainSchedule schedule_;

@@ -48,7 +48,9 @@ class JointTrainer : public Presentation<JointProblem, std::tuple<std::int64_t, 
   // Another accuracy for the same run; see Trainer.
   void set_rule(DynamicMargin rule) { rule_ = rule; }
 
-  Support support() const { return nonzeros(state_.counts); }
+  Support support() const {
+    return nonzeros(state_.counts.size(), [&](std::size_t i) { return state_.counts[i]; });
+  }
   Model model() const {
     const ClassWeights& w = lower_bound_.w();
     const std::size_t K = w.n_classes, lines = w.values.size() / w.stride;
@@ -107,7 +109,9 @@ class JointTrainer : public Presentation<JointProblem, std::tuple<std::int64_t, 
     if (sets_.full()) state_.totals.norm2 = fresh_norm2(state_);  // see Trainer
     if (over.full && over.updated && mixing_) {
       not_made_ -= state_.totals.t;
-      mixture_.mix(state_, rule_.eps, [&](JointState& a, const auto& count_of) { rebuild(a, patterns, count_of); });
+      const auto set_counts = [&](JointState& a, const auto& count_of) { rebuild(a, patterns, count_of); };
+      std::vector<double> room;
+      mixture_.mix(state_, rule_.eps, set_counts, room);
       not_made_ += state_.totals.t;
     }
     return event_after(over, upper_bound(), [] { return false; });

@@ -111,10 +111,11 @@ class ActiveSets {
     Pass& p = pass();
     p.next = 0;
     p.updated = false;
+    gathered().clear();
     const bool in_order = first_full_pass() && !schedule_.shuffle_first;
     if ((full() && !in_order) || (!full() && schedule_.shuffle_active_sets))
-      schedule_.balanced ? order_.shuffle_balanced(p.members.items()) : order_.shuffle(p.members.items());
-    gathered().clear();
+      schedule_.balanced ? order_.shuffle_balanced(p.members.items(), gathered().room_for(p.members.size() + 1))
+                         : order_.shuffle(p.members.items());
   }
 
   Schedule schedule_;

@@ -11,8 +11,8 @@
 
 namespace dynmargin {
 
-// The weights are combinations of K directions, of which the first two are the state and the average.
-template <std::size_t K>
+// The weights are combinations of K directions; one of them may be the bias, whose scores need not be stored.
+template <std::size_t K, std::size_t bias = K>
 class BestWeights {
  public:
   const std::vector<Member>& members() const { return members_; }  // the patterns that take part, by row
@@ -23,7 +23,7 @@ class BestWeights {
   void forget() { remembered_ = 0; }
 
  protected:
-  using Repair = SlackRepair<K>;
+  using Repair = SlackRepair<K, bias>;
   using Combined = typename Repair::Coefficients;
   using Gram = typename Repair::Gram;
 
@@ -32,9 +32,11 @@ class BestWeights {
       : members_(members_of(problem)),
         row_length_(static_cast<double>(n_nonzeros(packed, problem)) / static_cast<double>(members_.size())),
         penalties_(whole_lanes(members_.size())) {
-    if (problem.hard_margin()) return;
-    for (std::size_t i = 0; i < members_.size(); ++i) penalties_[i] = problem.penalty(members_[i].row());
+    for (std::size_t i = 0; i < members_.size(); ++i)
+      set_penalty(i, problem.hard_margin() ? 0 : problem.penalty(members_[i].row()));
   }
+
+  double penalty(std::size_t i) const { return std::abs(penalties_[i]); }
 
   template <class Snapshot>
   void snapshot(Snapshot& s, std::size_t n_coordinates) {
@@ -63,7 +65,7 @@ class BestWeights {
   void combine_hard(const Gram& gram, const Best& best, const Norm2& norm2_of, const Smallest& smallest_of,
                     const Take& take) {
     constexpr double expensive = 1e3;
-    std::fill_n(penalties_.begin(), members_.size(), expensive * gram[0][0]);
+    for (std::size_t i = 0; i < members_.size(); ++i) set_penalty(i, expensive * gram[0][0]);
     const Combined found = gram[0][0] > 0 ? best() : Combined{};
     if (found != Combined{}) start_ = found;
     for (const Combined& c : {Combined{1}, Combined{0, 1}, found}) {
@@ -76,13 +78,19 @@ class BestWeights {
   Blocks blocks() const { return Blocks::of_rows(members_.size(), row_length_ * static_cast<double>(members_.size())); }
 
   std::vector<Member> members_;
-  double row_length_;              // non-zeros, on average
-  std::vector<double> penalties_;  // Delta_k^-2 (for the hard margin something large), and zeros up to whole lanes
-  std::vector<double> average_;    // of states at the length of the optimum; empty before the first
-  Combined start_{1};              // the last combination found: the next one is close
+  double row_length_;  // non-zeros, on average
+  // Delta_k^-2 (for the hard margin something large), with the sign of the side if there is one, and zeros up to whole
+  // lanes.
+  std::vector<double> penalties_;
+  std::vector<double> average_;  // of states at the length of the optimum; empty before the first
+  Combined start_{1};            // the last combination found: the next one is close
   double scale_ = 0, margin_ = -std::numeric_limits<double>::infinity();
 
  private:
+  void set_penalty(std::size_t i, double penalty) {
+    penalties_[i] = bias < K && members_[i].negative() ? -penalty : penalty;
+  }
+
   std::int64_t remembered_ = 0;
 };
 

@@ -11,7 +11,7 @@
 
 namespace dynmargin {
 
-class LowerBound : public BestWeights<4> {  // the state, the average, the bias and the best weights
+class LowerBound : public BestWeights<4, 2> {  // the state, the average, the bias and the best weights
  public:
   LowerBound(const PackedRows& packed, const Problem& problem)
       : BestWeights(packed, problem), problem_(problem), n_rows_(packed.n_rows), w_(packed.n_columns + 1) {}
@@ -30,7 +30,7 @@ class LowerBound : public BestWeights<4> {  // the state, the average, the bias 
   double improve(const P& patterns, const BasicState<Count>& a) {
     const double scale = canonical_scale(a.totals);
     pair_up(a);
-    for (auto& scores : scores_) scores.resize(whole_lanes(members_.size()));
+    for (const std::size_t i : {0, 1, 3}) scores_[i].resize(whole_lanes(members_.size()));
     const auto score_block = [&](std::size_t begin, std::size_t end) {
       double smallest = std::numeric_limits<double>::infinity();
       for (std::size_t i = begin; i < end; ++i) {
@@ -40,13 +40,13 @@ class LowerBound : public BestWeights<4> {  // the state, the average, the bias 
         smallest = std::min(smallest, score[0] + static_cast<double>(y.count) * y.delta2);
         scores_[0][i] = scale * score[0];
         scores_[1][i] = score[1];
-        scores_[2][i] = m.side() * problem_.rho;
       }
       return smallest;
     };
     const double smallest = blocks().sum(problem_.n_threads, score_block,
                                          [](double& least, double next) { least = std::min(least, next); });
     problem_.hard_margin() ? combine_hard(scale) : combine(scale);
+    scores_[1] = {};  // a proof may follow, which needs memory of its own
     return smallest;
   }
 
@@ -57,11 +57,14 @@ class LowerBound : public BestWeights<4> {  // the state, the average, the bias 
     std::vector<double> shares(n_rows_);
     double sum = 0;
     for (std::size_t i = 0; i < members_.size(); ++i)
-      sum += shares[members_[i].row()] = penalties_[i] * std::max(0.0, 1 - scores_[3][i]);
+      sum += shares[members_[i].row()] = penalty(i) * std::max(0.0, 1 - scores_[3][i]);
     if (!(sum > 0 && std::isfinite(sum))) return {};
     for (double& share : shares) share /= sum;
     return shares;
   }
+
+  // Numbers, one per member, whose memory may be used for others between two checks.
+  std::vector<double>& room() { return scores_[0]; }
 
   const std::vector<double>& w() const { return w_; }  // the bias last
   bool found() const { return found_; }                // whether w() is better than no weights
@@ -133,9 +136,11 @@ class LowerBound : public BestWeights<4> {  // the state, the average, the bias 
     w_.back() += c[2];
   }
 
+  double score_of_bias(std::size_t i) const { return members_[i].side() * problem_.rho; }
+
   void combine(double scale) {
     const Gram gram = gram_at(scale);
-    const Repair repair(scores_, penalties_, gram, problem_.n_threads);
+    const Repair repair(scores_, penalties_, gram, problem_.n_threads, problem_.rho);
     auto found = repair.best(found_ ? Combined{0, 0, 0, 1} : start_);
     // Where slacks are expensive, descent from the best weights may end at once; from the last combination of others it
     // may go on.
@@ -149,7 +154,7 @@ class LowerBound : public BestWeights<4> {  // the state, the average, the bias 
     if (found.c == Combined{}) return take(scale, {1, 0, 0, 0}, found.margin, 0);
     take(scale, found.c, found.margin, 1);
     for (std::size_t i = 0; i < members_.size(); ++i)
-      scores_[3][i] = found.c[0] * scores_[0][i] + found.c[1] * scores_[1][i] + found.c[2] * scores_[2][i] +
+      scores_[3][i] = found.c[0] * scores_[0][i] + found.c[1] * scores_[1][i] + found.c[2] * score_of_bias(i) +
                       found.c[3] * scores_[3][i];
     if (!found_) start_ = found.c;
     found_ = true;
@@ -162,7 +167,8 @@ class LowerBound : public BestWeights<4> {  // the state, the average, the bias 
     const auto best = [&]() -> Combined {
       SmallMatrix<3> of_three;
       for (std::size_t i = 0; i < 3; ++i) std::copy_n(gram[i].begin(), 3, of_three[i].begin());
-      const SlackRepair<3> repair{std::span(scores_).first<3>(), penalties_, of_three, problem_.n_threads};
+      const SlackRepair<3, 2> repair{std::span(scores_).first<3>(), penalties_, of_three, problem_.n_threads,
+                                     problem_.rho};
       const auto c = repair.best({start_[0], start_[1], start_[2]}).c;
       return {c[0], c[1], c[2], 0};
     };
@@ -175,7 +181,7 @@ class LowerBound : public BestWeights<4> {  // the state, the average, the bias 
     const auto smallest_of = [&](const Combined& c) {
       double smallest = std::numeric_limits<double>::infinity();
       for (std::size_t k = 0; k < members_.size(); ++k)
-        smallest = std::min(smallest, c[0] * scores_[0][k] + c[1] * scores_[1][k] + c[2] * scores_[2][k]);
+        smallest = std::min(smallest, c[0] * scores_[0][k] + c[1] * scores_[1][k] + c[2] * score_of_bias(k));
       return smallest;
     };
     BestWeights::combine_hard(
@@ -187,7 +193,7 @@ class LowerBound : public BestWeights<4> {  // the state, the average, the bias 
   std::int64_t n_rows_;
   std::vector<Half> both_;  // the coordinates of the state and of the average, side by side
   double visits_ = 0;       // since the last state was taken in
-  Repair::Scores scores_;   // of the state, of the average, of the bias, of the best weights
+  Repair::Scores scores_;   // of the state, the average and the best weights; those of the bias are not stored
   bool found_ = false;      // best weights, of which the scores are known
   std::vector<double> w_;
 };

@@ -68,13 +68,15 @@ class Mixture {
   //
   // All is written in numbers so large that rounding costs less than the accuracy of the rule: rounding n_k adds at
   // most ‖y_k‖² / 4 to ‖a‖² on the average. An update is a small step then.
+  //
+  // The shares are written to `room`, and remembered; what is forgotten for them becomes the room of others.
   template <class Rebuild>
-  void mix(AnyState& a, double accuracy, const Rebuild& rebuild) {
+  void mix(AnyState& a, double accuracy, const Rebuild& rebuild, std::vector<double>& room) {
     const double t = a.totals.t, norm2 = a.totals.norm2, bound = std::sqrt(norm2) / t;
     if (!(bound > 0) || t > largest_total) return;
     if (diluting_ && ++passes_ < next_mix_) return;
     if (diluting_) next_mix_ *= 2;
-    Point now = point_of(a);
+    Point now = point_of(a, std::move(room));
     const bool stiff = stiffness_ > std::max(stiff_from, stiff_by / accuracy);
     if (stiff && !points_.empty()) refine(points_[0].squared / now.squared - 1, accuracy);
     const auto factor = [&](double noise) { return std::sqrt(squared_norms_ / norm2 / noise); };
@@ -84,12 +86,12 @@ class Mixture {
       attempt(a, now, step, bound, finer * t, rebuild);
       if (failures_ == most_failures && !diluting_ && !stiff)
         start_diluting(a, now, factor(std::max(accuracy, std::min(100 * accuracy, largest_noise))) * t, rebuild);
-      now = point_of(a);
+      now = point_of(a, std::move(now.shares));
     } else if (finer > 2) {
       multiply(a, std::floor(finer));
-      now = point_of(a);
+      now = point_of(a, std::move(now.shares));
     }
-    remember(a, std::move(now));
+    room = remember(a, std::move(now));
   }
 
   // Of a run whose states have that many coordinates and counts.
@@ -123,8 +125,8 @@ class Mixture {
     }
   };
 
-  Point point_of(const AnyState& a) const {
-    Point p{{}, {}, a.totals.t, 0, {}};
+  Point point_of(const AnyState& a, std::vector<double> room) const {
+    Point p{{}, std::move(room), a.totals.t, 0, {}};
     const double scale = 1 / p.t;
     const auto others = from_each<const double*>([](const Point& q) { return q.coordinates.data(); });
     FromEach<double> sums{};
@@ -222,15 +224,19 @@ class Mixture {
     });
   }
 
-  void remember(const AnyState& a, Point p) {
+  // Returns the room of the shares that are forgotten.
+  std::vector<double> remember(const AnyState& a, Point p) {
+    std::vector<double> room;
     if (points_.size() == most_points_) {
       p.coordinates = std::move(points_.back().coordinates);  // the same memory again
+      room = std::move(points_.back().shares);
       points_.pop_back();
     }
     p.coordinates.clear();
     const double scale = 1 / p.t;
     for_each_coordinate(a, [&](double coordinate) { p.coordinates.push_back(coordinate * scale); });
     points_.insert(points_.begin(), std::move(p));
+    return room;
   }
 
   double squared_norms_;    // sum_k ‖y_k‖²

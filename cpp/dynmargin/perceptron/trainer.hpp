@@ -115,7 +115,11 @@ class Trainer : public Presentation<Problem, std::pair<std::int64_t, std::int64_
   void set_rule(Rule rule) { rule_ = rule; }
 
   // The best counts so far: after a renewal it takes a while until the new ones are better.
-  Support support() const { return nonzeros(present_is_best() ? counts_of(state_) : renewal_.kept_counts()); }
+  Support support() const {
+    const std::size_t n = state_.patterns.size();
+    if (present_is_best()) return nonzeros(n, [&](std::size_t k) { return state_.patterns[k].count; });
+    return nonzeros(n, [&](std::size_t k) { return renewal_.kept_counts()[k]; });
+  }
   Model model() const { return {lower_bound_.w(), lower_bound_.scale()}; }
   std::int64_t updates() const { return static_cast<std::int64_t>(state_.totals.t - not_made_); }
   double upper_bound() const { return present_is_best() ? bound_of(state_.totals) : renewal_.kept_bound(); }
@@ -243,8 +247,10 @@ class Trainer : public Presentation<Problem, std::pair<std::int64_t, std::int64_
   void mix(const DynamicMargin& rule) {
     const double t = state_.totals.t;
     with_patterns([&](const auto& patterns) {
-      mixture_.mix(state_, rule.eps,
-                   [&](State& a, const auto& count_of) { rebuild(a, patterns, lower_bound_.members(), count_of); });
+      const auto set_counts = [&](State& a, const auto& count_of) {
+        rebuild(a, patterns, lower_bound_.members(), count_of);
+      };
+      mixture_.mix(state_, rule.eps, set_counts, lower_bound_.room());
     });
     not_made_ += state_.totals.t - t;
   }

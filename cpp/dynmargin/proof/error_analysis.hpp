@@ -335,8 +335,10 @@ class Total {
 // a = sum n_k y_k from counts and data alone, in one block of coordinates or one per class.
 class CountedSum {
  public:
-  CountedSum(std::int64_t n_columns, std::size_t n_blocks)
-      : blocks_(n_blocks, CompensatedVector(n_columns)), n_columns_(n_columns), bias_(n_blocks) {}
+  CountedSum(std::int64_t n_columns, std::size_t n_blocks) : n_columns_(n_columns), bias_(n_blocks) {
+    blocks_.reserve(n_blocks);  // each made in its place: a copy of one would be as large as what training leaves
+    for (std::size_t c = 0; c < n_blocks; ++c) blocks_.emplace_back(n_columns_);
+  }
 
   // Adds the sum of the rows of another block: one more addition to every coordinate.
   void add(const CountedSum& other) {

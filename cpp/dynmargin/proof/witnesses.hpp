@@ -26,12 +26,18 @@ struct Support {
   std::variant<std::vector<std::int64_t>, std::vector<double>> weights;
 };
 
-inline Support nonzeros(const std::vector<std::int64_t>& all) {
+// The places 0 to n - 1 with a count, which is count_of(place).
+template <class CountOf>
+Support nonzeros(std::size_t n, const CountOf& count_of) {
+  std::size_t n_nonzeros = 0;
+  for (std::size_t i = 0; i < n; ++i) n_nonzeros += count_of(i) != 0;
   std::vector<std::int64_t> places, counts;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i] == 0) continue;
+  places.reserve(n_nonzeros);
+  counts.reserve(n_nonzeros);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (count_of(i) == 0) continue;
     places.push_back(static_cast<std::int64_t>(i));
-    counts.push_back(all[i]);
+    counts.push_back(count_of(i));
   }
   return {std::move(places), std::move(counts)};
 }

@@ -2,7 +2,10 @@
 // so the result is the same on every machine.
 #pragma once
 
+#include <bit>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 namespace dynmargin {
@@ -23,11 +26,20 @@ struct TwoDoubles {
 // Two and two, because that is what every 64-bit CPU has; where the compiler knows no vectors, an array is enough.
 #if defined(__GNUC__) || defined(__clang__)
 using Half = double __attribute__((vector_size(2 * sizeof(double))));
+using HalfBits = std::int64_t __attribute__((vector_size(2 * sizeof(std::int64_t))));
 inline Half where_positive(Half condition, Half value) { return condition > 0.0 ? value : Half{}; }
+inline Half magnitude(Half v) { return std::bit_cast<Half>(std::bit_cast<HalfBits>(v) & INT64_MAX); }
+inline Half with_sign_of(Half v, Half positive) {
+  return std::bit_cast<Half>((std::bit_cast<HalfBits>(v) & INT64_MIN) | std::bit_cast<HalfBits>(positive));
+}
 #else
 using Half = TwoDoubles;
 inline Half where_positive(Half condition, Half value) {
   return {condition[0] > 0 ? value[0] : 0.0, condition[1] > 0 ? value[1] : 0.0};
+}
+inline Half magnitude(Half v) { return {std::abs(v[0]), std::abs(v[1])}; }
+inline Half with_sign_of(Half v, Half positive) {
+  return {std::copysign(positive[0], v[0]), std::copysign(positive[1], v[1])};
 }
 #endif
 
@@ -40,6 +52,13 @@ struct Lanes {
 
 inline Lanes where_positive(const Lanes& condition, const Lanes& value) {
   return {where_positive(condition.low, value.low), where_positive(condition.high, value.high)};
+}
+
+inline Lanes magnitude(const Lanes& v) { return {magnitude(v.low), magnitude(v.high)}; }
+
+// `positive` with the signs of `v`.
+inline Lanes with_sign_of(const Lanes& v, const Lanes& positive) {
+  return {with_sign_of(v.low, positive.low), with_sign_of(v.high, positive.high)};
 }
 
 inline Lanes all_lanes(double value) { return {Half{value, value}, Half{value, value}}; }

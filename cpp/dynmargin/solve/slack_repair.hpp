@@ -24,7 +24,9 @@ struct Combination {
   double margin = 0;
 };
 
-template <std::size_t K>
+// Where the bias is one of the directions, its scores are +-rho, by the side of the row: they are not stored. Penalties
+// have the sign of the side then.
+template <std::size_t K, std::size_t bias = K>
 class SlackRepair {
  public:
   using Coefficients = SmallVector<K>;
@@ -34,15 +36,16 @@ class SlackRepair {
   // scores[i][k] is that of direction i for the k-th row that takes part, penalties[k] its Delta_k^-2. All are filled
   // up with zeros to whole lanes: a row without a penalty does not count.
   SlackRepair(std::span<const std::vector<double>, K> scores, const std::vector<double>& penalties, const Gram& gram,
-              unsigned n_threads = 1)
-      : scores_(scores), penalties_(penalties), gram_(gram), n_threads_(n_threads) {}
+              unsigned n_threads = 1, double rho = 0)
+      : scores_(scores), penalties_(penalties), gram_(gram), n_threads_(n_threads), rho_(rho) {}
 
   // Ends with a step that lowers F by less than `settled`, relative to F.
   Combination<K> best(Coefficients c, double settled = 1e-6) const {
     const double F_at_zero = blocks().sum(
         n_threads_,
         [&](std::size_t begin, std::size_t end) {
-          return std::accumulate(penalties_.data() + begin, penalties_.data() + end, 0.0);
+          return std::accumulate(penalties_.data() + begin, penalties_.data() + end, 0.0,
+                                 [](double sum, double penalty) { return sum + std::abs(penalty); });
         },
         [](double& sum, double next) { sum += next; });
     Evaluation now = evaluate(c);
@@ -97,11 +100,14 @@ class SlackRepair {
     std::array<Lanes, K> step, gradient{};
     std::array<std::array<Lanes, K>, K> hessian{};
     for (std::size_t i = 0; i < K; ++i) step[i] = all_lanes(c[i]);
+    const Lanes rho = all_lanes(rho_);
     for (std::size_t k = begin; k < end; k += n_lanes) {
       std::array<Lanes, K> score;
-      Lanes slack = all_lanes(1);
-      for (std::size_t i = 0; i < K; ++i) slack -= step[i] * (score[i] = load_lanes(&scores_[i][k]));
-      const Lanes active = where_positive(slack, load_lanes(&penalties_[k])), alpha = active * slack;
+      Lanes slack = all_lanes(1), penalty = load_lanes(&penalties_[k]);
+      for (std::size_t i = 0; i < K; ++i)
+        slack -= step[i] * (score[i] = i == bias ? with_sign_of(penalty, rho) : load_lanes(&scores_[i][k]));
+      if constexpr (bias < K) penalty = magnitude(penalty);
+      const Lanes active = where_positive(slack, penalty), alpha = active * slack;
       loss += alpha * slack;
       for (std::size_t i = 0; i < K; ++i) {
         gradient[i] -= alpha * score[i];
@@ -129,6 +135,7 @@ class SlackRepair {
   const std::vector<double>& penalties_;
   const Gram& gram_;
   unsigned n_threads_;
+  double rho_;
 };
 
 // The v >= 0 for which v times the weights have the smallest F(v) = v² norm2 + sum_k penalty_k max(0, 1 - v s_k)²; 0
