@@ -51,7 +51,7 @@ TRIAL, FAR, WAITS, NEAR = 0.7, 3.0, 0.35, 0.3
 LEAST_NEWTON, MORE_NEWTON = 15.0, 0.5
 # Where coordinate descent is hopeless: as long as Newton's method has taken fewer of its passes than this (else that
 # does not suit the problem after all), PDM is expected to take at least this many times as long as Newton's method.
-TRUSTED, PDM_PER_NEWTON = 300.0, 1.2
+TRUSTED, PDM_PER_NEWTON = 500.0, 1.2
 LARGEST_STIFFNESS = 1e26  # for Newton's method; features of 1e12 are within it
 
 
@@ -233,7 +233,7 @@ class Race:
         # What is not a number, as the bound of no counts at all, says nothing.
         self.current.margin = bounds.margin if bounds.margin < math.inf else -math.inf
         self.current.upper_bound = bounds.upper_bound if bounds.upper_bound > 0 else math.inf
-        if self.current is self.finish or (self.current is self.newton and not self.newton.exact_at_once):
+        if self.current is self.finish or (self.current is self.newton and self.descent.trainer is not None):
             self.kept.keep(self.current)
         self._tell_all()
         margin, upper_bound = self._best_margin().margin, self._best_bound().upper_bound

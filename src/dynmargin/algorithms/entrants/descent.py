@@ -22,15 +22,17 @@ ACCELERATES = 0.6
 # mixed. (Of 129 random problems 20 get other turns for it, and take 0.8 times the work: 1,676 rows of 444 columns a
 # fifth, and none more than 1.22 times.)
 FARTHEST = 5.0
-# Where rows are dense, or features few, there are fewer features than rows, and the stiffness is above this, coordinate
-# descent is either the fastest or hopeless. Two probes of so many passes tell: hopeless if more than this share of
-# the rows have a dual weight, about as many after both, and the second hardly reduces the gap. Newton's method suits
-# such problems, since its system stays the same; PDM, which makes such steps too, takes longer. (25 of 210 random
-# problems get other turns for it. They take 0.63 times the time, and none takes more than 1.15 times.)
-HARD, PROBE, CROWDED, STEADY, HARDLY = 100.0, 2.0, 0.15, 0.02, 0.9
-# Times the work so far, what it is expected to take then; on sparse rows Newton's method may be hopeless too. (1,378
-# rows of 1,590 columns: 16 ms instead of 103.)
-HOPELESS, HOPELESS_IF_SPARSE = 1000.0, 80.0
+# Where rows are dense, or features are few and fewer than rows, and the stiffness is above this, coordinate descent is
+# either the fastest or hopeless. Two probes of so many passes tell: hopeless if more than this share of the rows have a
+# dual weight, about as many after both, and the second hardly reduces the gap. Newton's method suits such problems,
+# since its system stays the same; PDM, which makes such steps too, takes longer. (25 of 210 random problems get other
+# turns for it and take 0.63 times the time. Probes of two passes do not tell: 1,827 rows of 1,059 columns, which look
+# hopeless after both, are done after 20 passes.)
+HARD, PROBE, CROWDED, STEADY, HARDLY = 100.0, 4.0, 0.15, 0.02, 0.85
+# Times the work so far, what it is expected to take then: it gets another turn once Newton's method has spent more than
+# that in vain. On sparse rows that may be hopeless too. (734 rows of 1,313 columns: 550 ms instead of 1,400; with 80
+# instead of 150, 2,050 of 1,342 take three times as long. 1,378 sparse rows of 1,590 columns: 16 ms instead of 103.)
+HOPELESS, HOPELESS_IF_SPARSE = 150.0, 40.0
 LATE = 10.0  # times the work so far: what is expected of one whose result could not be proven
 FINISH, FINISH_LONGER, CLOSE = 2.0, 6.0, 0.1  # passes of coordinate descent from Newton's; more if this gap is left
 
@@ -48,8 +50,8 @@ class CoordinateDescent(Entrant):
         """Whether the problem is of a kind where it is either the fastest, or hopeless."""
         columns = self.problem.rows.n_columns
         kind = self.dense or columns <= _core.MOST_HESSIAN_COLUMNS
-        shape = columns < self.problem.n_rows and not self.very_tall
-        return kind and shape and self.problem.stiffness > HARD
+        shape = self.dense or columns < self.problem.n_rows
+        return kind and shape and not self.very_tall and self.problem.stiffness > HARD
 
     @property
     def probed(self) -> bool:
