@@ -144,10 +144,13 @@ def test_ctrl_c_leaves_a_usable_model(digits):
     assert classifier.certificate_.verify(X, y)
 
 
+@pytest.mark.filterwarnings("ignore:10 of 10 classes fell short")
 def test_max_time_is_for_everything(digits):
     X, y = digits
     with pytest.warns(ConvergenceWarning, match=r"of 150 runs on folds ended above epsilon=1e-06"):
-        classifier = MaxMarginClassifierCV(Cs=CS, epsilon=1e-6, algorithm="pdm", random_state=0, max_time=0.3).fit(X, y)
+        classifier = MaxMarginClassifierCV(Cs=CS, epsilon=1e-6, algorithm="pdm", random_state=0, max_time=0.03).fit(
+            X, y
+        )
     assert classifier.certificate_.verify(X, y)
 
 

@@ -1,5 +1,7 @@
 """PDM goes on from the counts that its best weights call for: what that is good for, and what must not happen."""
 
+import contextlib
+
 import numpy as np
 import pytest
 from reference.patterns import extended_patterns
@@ -209,3 +211,22 @@ def test_classes_and_rows_of_different_weight():
     assert classifier.stop_reason_ == "certificate"
     assert classifier.n_iter_ < 60
     assert classifier.certificate_.verify(X, y, sample_weight=weight)
+
+
+def test_a_bound_without_counts_is_refused():
+    """A snapshot from which the best counts are said to be known, but are not there."""
+    X, _, problem = overlapping(0)
+    trainer = trainer_of(X, problem, 1 / 64, 0)
+    next_full_pass(trainer)
+    trainer.check()
+    known, whole, unknown = trainer.support(), trainer.snapshot().tobytes(), np.float64(np.inf).tobytes()
+    places = [place for place in range(len(whole)) if whole[place:].startswith(unknown)]
+    harmless = 0
+    for place in places:  # the bound of the best counts is among them
+        damaged = whole[:place] + np.float64(1e-9).tobytes() + whole[place + 8 :]
+        other = trainer_of(X, problem, 1 / 64, 0)
+        with contextlib.suppress(ValueError):
+            other.restore(np.frombuffer(damaged, np.uint8))
+            harmless += 1
+            assert all(np.array_equal(*pair) for pair in zip(other.support(), known, strict=True))
+    assert harmless == len(places) - 1

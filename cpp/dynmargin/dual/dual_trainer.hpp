@@ -126,9 +126,9 @@ class DualTrainer : public Run<Problem, GainSets, std::pair<std::int64_t, double
 
   // MPU's dual weights are counts, unless they are bounded, or too large to be exact.
   Support support() const {
-    const std::vector<double> alpha = dual_weights();
+    std::vector<double> alpha = dual_weights();
     const bool whole = std::holds_alternative<MarginUnlearning>(step_) && problem_->loss != Loss::hinge;
-    if (!whole || !(sums_of(state_).t < largest_count)) return all_weights(alpha);
+    if (!whole || !(sums_of(state_).t < largest_count)) return all_weights(std::move(alpha));
     return nonzeros(alpha.size(), [&](std::size_t k) { return static_cast<std::int64_t>(alpha[k]); });
   }
 

@@ -11,7 +11,8 @@
 
 namespace dynmargin {
 
-// The weights are combinations of K directions; one of them may be the bias, whose scores need not be stored.
+// The weights are combinations of K directions. If direction `bias` is below K, it is the bias, and its scores are not
+// stored.
 template <std::size_t K, std::size_t bias = K>
 class BestWeights {
  public:
@@ -32,8 +33,8 @@ class BestWeights {
       : members_(members_of(problem)),
         row_length_(static_cast<double>(n_nonzeros(packed, problem)) / static_cast<double>(members_.size())),
         penalties_(whole_lanes(members_.size())) {
-    for (std::size_t i = 0; i < members_.size(); ++i)
-      set_penalty(i, problem.hard_margin() ? 0 : problem.penalty(members_[i].row()));
+    if (problem.hard_margin()) return;
+    for (std::size_t i = 0; i < members_.size(); ++i) set_penalty(i, problem.penalty(members_[i].row()));
   }
 
   double penalty(std::size_t i) const { return std::abs(penalties_[i]); }
@@ -79,8 +80,8 @@ class BestWeights {
 
   std::vector<Member> members_;
   double row_length_;  // non-zeros, on average
-  // Delta_k^-2 (for the hard margin something large), with the sign of the side if there is one, and zeros up to whole
-  // lanes.
+  // Delta_k^-2 (for the hard margin something large), negative for the negative side where one of the directions is the
+  // bias (slack_repair.hpp), and zeros up to whole lanes.
   std::vector<double> penalties_;
   std::vector<double> average_;  // of states at the length of the optimum; empty before the first
   Combined start_{1};            // the last combination found: the next one is close

@@ -46,7 +46,6 @@ class LowerBound : public BestWeights<4, 2> {  // the state, the average, the bi
     const double smallest = blocks().sum(problem_.n_threads, score_block,
                                          [](double& least, double next) { least = std::min(least, next); });
     problem_.hard_margin() ? combine_hard(scale) : combine(scale);
-    scores_[1] = {};  // a proof may follow, which needs memory of its own
     return smallest;
   }
 
@@ -63,7 +62,7 @@ class LowerBound : public BestWeights<4, 2> {  // the state, the average, the bi
     return shares;
   }
 
-  // Numbers, one per member, whose memory may be used for others between two checks.
+  // Memory for about one number per row, free for other uses between two checks.
   std::vector<double>& room() { return scores_[0]; }
 
   const std::vector<double>& w() const { return w_; }  // the bias last

@@ -69,7 +69,7 @@ class Mixture {
   // All is written in numbers so large that rounding costs less than the accuracy of the rule: rounding n_k adds at
   // most ‖y_k‖² / 4 to ‖a‖² on the average. An update is a small step then.
   //
-  // The shares are written to `room`, and remembered; what is forgotten for them becomes the room of others.
+  // The shares take the memory of `room`, which gets that of the shares that are forgotten, if there are any.
   template <class Rebuild>
   void mix(AnyState& a, double accuracy, const Rebuild& rebuild, std::vector<double>& room) {
     const double t = a.totals.t, norm2 = a.totals.norm2, bound = std::sqrt(norm2) / t;

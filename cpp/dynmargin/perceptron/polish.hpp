@@ -114,7 +114,7 @@ class Polish {
     most_iterations_ = newton_->most_iterations();
     under_way_ = false;
     if (!exact_) newton_.reset();
-    alpha_ = {};
+    alpha_.clear();
     bound_ = std::numeric_limits<double>::infinity();
   }
 

@@ -100,6 +100,7 @@ class Renewal {
   void snapshot(Snapshot& s, std::size_t n_rows) {
     s(last_margin_, margin_used_, size_, left_, goal_, bound_, share_, kept_bound_);
     s.fixed_or_empty(kept_counts_, n_rows);
+    require_intact(kept_counts_.empty() == !(kept_bound_ < std::numeric_limits<double>::infinity()));
   }
 
  private:

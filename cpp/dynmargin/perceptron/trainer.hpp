@@ -116,9 +116,10 @@ class Trainer : public Presentation<Problem, std::pair<std::int64_t, std::int64_
 
   // The best counts so far: after a renewal it takes a while until the new ones are better.
   Support support() const {
-    const std::size_t n = state_.patterns.size();
-    if (present_is_best()) return nonzeros(n, [&](std::size_t k) { return state_.patterns[k].count; });
-    return nonzeros(n, [&](std::size_t k) { return renewal_.kept_counts()[k]; });
+    if (present_is_best())
+      return nonzeros(state_.patterns.size(), [&](std::size_t k) { return state_.patterns[k].count; });
+    const std::vector<std::int64_t>& kept = renewal_.kept_counts();
+    return nonzeros(kept.size(), [&](std::size_t k) { return kept[k]; });
   }
   Model model() const { return {lower_bound_.w(), lower_bound_.scale()}; }
   std::int64_t updates() const { return static_cast<std::int64_t>(state_.totals.t - not_made_); }

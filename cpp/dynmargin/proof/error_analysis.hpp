@@ -336,7 +336,7 @@ class Total {
 class CountedSum {
  public:
   CountedSum(std::int64_t n_columns, std::size_t n_blocks) : n_columns_(n_columns), bias_(n_blocks) {
-    blocks_.reserve(n_blocks);  // each made in its place: a copy of one would be as large as what training leaves
+    blocks_.reserve(n_blocks);  // made in place: filling the list with copies would take the memory of one more
     for (std::size_t c = 0; c < n_blocks; ++c) blocks_.emplace_back(n_columns_);
   }
 

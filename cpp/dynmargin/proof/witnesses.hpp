@@ -26,7 +26,7 @@ struct Support {
   std::variant<std::vector<std::int64_t>, std::vector<double>> weights;
 };
 
-// The places 0 to n - 1 with a count, which is count_of(place).
+// The places below n whose count, count_of(place), is not 0, and these counts.
 template <class CountOf>
 Support nonzeros(std::size_t n, const CountOf& count_of) {
   std::size_t n_nonzeros = 0;

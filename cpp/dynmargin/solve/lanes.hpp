@@ -29,7 +29,7 @@ using Half = double __attribute__((vector_size(2 * sizeof(double))));
 using HalfBits = std::int64_t __attribute__((vector_size(2 * sizeof(std::int64_t))));
 inline Half where_positive(Half condition, Half value) { return condition > 0.0 ? value : Half{}; }
 inline Half magnitude(Half v) { return std::bit_cast<Half>(std::bit_cast<HalfBits>(v) & INT64_MAX); }
-inline Half with_sign_of(Half v, Half positive) {
+inline Half with_sign_of(Half positive, Half v) {
   return std::bit_cast<Half>((std::bit_cast<HalfBits>(v) & INT64_MIN) | std::bit_cast<HalfBits>(positive));
 }
 #else
@@ -38,7 +38,7 @@ inline Half where_positive(Half condition, Half value) {
   return {condition[0] > 0 ? value[0] : 0.0, condition[1] > 0 ? value[1] : 0.0};
 }
 inline Half magnitude(Half v) { return {std::abs(v[0]), std::abs(v[1])}; }
-inline Half with_sign_of(Half v, Half positive) {
+inline Half with_sign_of(Half positive, Half v) {
   return {std::copysign(positive[0], v[0]), std::copysign(positive[1], v[1])};
 }
 #endif
@@ -56,9 +56,9 @@ inline Lanes where_positive(const Lanes& condition, const Lanes& value) {
 
 inline Lanes magnitude(const Lanes& v) { return {magnitude(v.low), magnitude(v.high)}; }
 
-// `positive` with the signs of `v`.
-inline Lanes with_sign_of(const Lanes& v, const Lanes& positive) {
-  return {with_sign_of(v.low, positive.low), with_sign_of(v.high, positive.high)};
+// `positive`, which must not be negative, with the signs of `v`.
+inline Lanes with_sign_of(const Lanes& positive, const Lanes& v) {
+  return {with_sign_of(positive.low, v.low), with_sign_of(positive.high, v.high)};
 }
 
 inline Lanes all_lanes(double value) { return {Half{value, value}, Half{value, value}}; }

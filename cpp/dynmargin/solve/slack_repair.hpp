@@ -24,8 +24,8 @@ struct Combination {
   double margin = 0;
 };
 
-// Where the bias is one of the directions, its scores are +-rho, by the side of the row: they are not stored. Penalties
-// have the sign of the side then.
+// Where the bias is one of the directions, its scores are +-rho, by the side of the row: they are not stored. The sign
+// of a penalty is then that of the side.
 template <std::size_t K, std::size_t bias = K>
 class SlackRepair {
  public:
@@ -34,7 +34,7 @@ class SlackRepair {
   using Scores = std::array<std::vector<double>, K>;
 
   // scores[i][k] is that of direction i for the k-th row that takes part, penalties[k] its Delta_k^-2. All are filled
-  // up with zeros to whole lanes: a row without a penalty does not count.
+  // up to whole lanes, penalties with zeros, scores with any finite numbers: a row without a penalty does not count.
   SlackRepair(std::span<const std::vector<double>, K> scores, const std::vector<double>& penalties, const Gram& gram,
               unsigned n_threads = 1, double rho = 0)
       : scores_(scores), penalties_(penalties), gram_(gram), n_threads_(n_threads), rho_(rho) {}
@@ -105,7 +105,7 @@ class SlackRepair {
       std::array<Lanes, K> score;
       Lanes slack = all_lanes(1), penalty = load_lanes(&penalties_[k]);
       for (std::size_t i = 0; i < K; ++i)
-        slack -= step[i] * (score[i] = i == bias ? with_sign_of(penalty, rho) : load_lanes(&scores_[i][k]));
+        slack -= step[i] * (score[i] = i == bias ? with_sign_of(rho, penalty) : load_lanes(&scores_[i][k]));
       if constexpr (bias < K) penalty = magnitude(penalty);
       const Lanes active = where_positive(slack, penalty), alpha = active * slack;
       loss += alpha * slack;

@@ -25,13 +25,14 @@ FARTHEST = 5.0
 # Where rows are dense, or features are few and fewer than rows, and the stiffness is above this, coordinate descent is
 # either the fastest or hopeless. Two probes of so many passes tell: hopeless if more than this share of the rows have a
 # dual weight, about as many after both, and the second hardly reduces the gap. Newton's method suits such problems,
-# since its system stays the same; PDM, which makes such steps too, takes longer. (25 of 210 random problems get other
-# turns for it and take 0.63 times the time. Probes of two passes do not tell: 1,827 rows of 1,059 columns, which look
-# hopeless after both, are done after 20 passes.)
+# since its system stays the same; PDM, which makes such steps too, takes longer. (With probes of two passes 25 of 210
+# random problems get other turns for it and take 0.63 times the time; but 1,827 rows of 1,059 columns, which look
+# hopeless after those, are done after 20 passes.)
 HARD, PROBE, CROWDED, STEADY, HARDLY = 100.0, 4.0, 0.15, 0.02, 0.85
-# Times the work so far, what it is expected to take then: it gets another turn once Newton's method has spent more than
-# that in vain. On sparse rows that may be hopeless too. (734 rows of 1,313 columns: 550 ms instead of 1,400; with 80
-# instead of 150, 2,050 of 1,342 take three times as long. 1,378 sparse rows of 1,590 columns: 16 ms instead of 103.)
+# Times its work so far, what it is expected to take then: it gets another turn once all others are expected to take
+# longer. On sparse rows Newton's method may be hopeless too. (734 rows of 1,313 columns: 550 ms instead of 1,400 with
+# 1,000; with 80, 2,050 rows of 1,342 columns take three times as long. 1,378 sparse rows of 1,590 columns: 16 ms
+# instead of 103.)
 HOPELESS, HOPELESS_IF_SPARSE = 150.0, 40.0
 LATE = 10.0  # times the work so far: what is expected of one whose result could not be proven
 FINISH, FINISH_LONGER, CLOSE = 2.0, 6.0, 0.1  # passes of coordinate descent from Newton's; more if this gap is left
@@ -49,9 +50,8 @@ class CoordinateDescent(Entrant):
     def may_be_hopeless(self) -> bool:
         """Whether the problem is of a kind where it is either the fastest, or hopeless."""
         columns = self.problem.rows.n_columns
-        kind = self.dense or columns <= _core.MOST_HESSIAN_COLUMNS
-        shape = self.dense or columns < self.problem.n_rows
-        return kind and shape and not self.very_tall and self.problem.stiffness > HARD
+        few = columns <= _core.MOST_HESSIAN_COLUMNS and columns < self.problem.n_rows
+        return (self.dense or few) and not self.very_tall and self.problem.stiffness > HARD
 
     @property
     def probed(self) -> bool:

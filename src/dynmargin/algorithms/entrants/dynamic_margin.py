@@ -16,9 +16,9 @@ PDM_PASSES, PDM_PASSES_PER_ROOT, PDM_MOST_PASSES = 60.0, 4.0, 500.0
 # problems two take 20 passes, the others 150 to 4,000, and Newton's method less than PDM. 900 rows of 213 columns take
 # 0.36 times the work for it, 4,739 of 401 columns 0.59 times.)
 PDM_STIFF, PDM_NOT_TALL, PDM_STIFF_PASSES = 1e4, 20, 250.0
-# On sparse rows coordinate descent, by itself or from Newton's dual weights, is mostly faster: PDM counts as if it took
-# that many times as long. (57 random problems in which algorithms take turns take 0.93 times the time that they took
-# with 1.5, and with 1 for the last of these numbers; no other number between 3 and 6 is better.)
+# On sparse rows coordinate descent, by itself or from Newton's dual weights, is usually faster: before PDM begins, it
+# counts as if it took this many times as long. (57 random problems in which algorithms take turns take 0.93 times the
+# time that they take with 1.5 here and 1 for PDM_FARTHEST; no other number between 3 and 6 is better.)
 PDM_LATER = 4.0
 # The longer the others take, the longer PDM may take too. But when they have taken that many times what it typically
 # takes, it gets a chance: it is expected to take this share of all work so far. (3,726 rows of 526 columns: 2.4 s

@@ -14,8 +14,8 @@ TYPICALLY_ACTIVE = 0.5  # of all rows, before any weights are known
 # takes tens of times as long on most such problems. Once it has begun, its Hessian is there, and what is left counts as
 # this share of what it is likely to take. (396 random problems, replayed: 1.07 times the time of the best algorithm by
 # itself, and 1.12 without these numbers, the limits of forecasts of the others and the lengths of turns in race.py.)
-# That holds until it has taken this many times what is typical: then it counts as no nearer to the end than before.
-# (1,370 rows of 193 columns: 0.5 s instead of 2.8.)
+# That holds until it has taken this many times what is typical; from then on it is expected to take as long again as it
+# has taken. (1,370 rows of 193 columns: 0.5 s instead of 2.8.)
 STIFF_TO_LEAD, FURTHER_SHARE, TOO_LONG = 30.0, 0.25, 6.0
 # But where it is likely to take more than this many passes, coordinate descent is tried first, for one pass and then
 # for four: Newton's method takes over if more than this share of the rows have a dual weight after the first, or if the
@@ -28,10 +28,11 @@ LONGEST_LEAD = 80.0
 # Products with a Hessian that is not formed, typically: times the root of the stiffness, of rows that are dense and of
 # rows that are sparse, and at least. (Of 10 and of 20 random problems; the latter vary more.)
 NEWTON_PRODUCTS, NEWTON_PRODUCTS_SPARSE, FEWEST_PRODUCTS = 6.0, 12.0, 50.0
-# Of the stiffness, on tall data, where classes overlap, and on dense rows if they are not so many per feature: either
-# products are few, or coordinate descent is done soon. (577 rows of 1,774 columns take 134 products and not 5,500; with
-# that forecast the fit takes 1.1 times as long as Newton's method by itself instead of 2.6.)
-LARGEST_ROOT, FEW_ROWS = 35.0, 1.25
+# The largest root of the stiffness that counts: on tall data, where classes overlap, and on dense data with fewer rows
+# per feature than this, where either products are few or coordinate descent is soon done. (577 rows of 1,774 columns
+# take 134 products, not the 5,500 expected; with this limit the fit takes 1.1 times as long as Newton's method by
+# itself, not 2.6 times.)
+LARGEST_ROOT, WIDE = 35.0, 1.25
 STALLED = 0.95  # of the gap, after a turn of Newton's method
 
 
@@ -56,7 +57,7 @@ class Newton(Entrant):
         self.step_work = 2 * self.nonzeros + 20 * rows + self.vector_work
         self.product_work = 2 * self.nonzeros + _core.FIND_ROW * rows  # over all rows, without the vectors
         typically = NEWTON_PRODUCTS if self.dense else NEWTON_PRODUCTS_SPARSE
-        limited = self.tall or (self.dense and rows < FEW_ROWS * columns)
+        limited = self.tall or (self.dense and rows < WIDE * columns)
         root = min(self.root, LARGEST_ROOT if limited else math.inf)
         self.products = max(FEWEST_PRODUCTS, typically * root)
         self.may_form_hessian = columns <= _core.MOST_HESSIAN_COLUMNS
@@ -106,10 +107,9 @@ class Newton(Entrant):
     def expected(self, spent: float) -> float:
         """Return the work that it will take to close the gap, when all have spent so much already."""
         if self.trainer is not None:
-            typical = self._work_of(self.steps, formed=True)
-            likely = max(self.work, typical)
+            likely = max(self.work, self._work_of(self.steps, formed=True))
             if self.exact_at_once:
-                return FURTHER_SHARE * likely if self.work < TOO_LONG * typical else likely
+                return FURTHER_SHARE * likely if self.work < TOO_LONG * self._work_of(self.steps) else likely
             return min(max(likely, 2 * self.work), max(self.work_if_even, SMALLEST_SHARE * self.work))
         # To find weights to begin at.
         on_subset = SUBSET_STEPS * self.solve_work if spent == 0 and self.may_form_hessian else 0.0
