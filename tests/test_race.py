@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, make_classification
 
 from dynmargin import MaxMarginClassifier, NewtonClassifier, _core
-from dynmargin.algorithms.entrants.descent import PROBE, CoordinateDescent
+from dynmargin.algorithms.entrants.descent import DWINDLES, HARDLY, PROBE, SETTLED, CoordinateDescent
 from dynmargin.algorithms.entrants.dynamic_margin import DynamicMargin
 from dynmargin.algorithms.entrants.newton import Newton
 from dynmargin.algorithms.newton import NewtonTrainer
@@ -40,6 +40,20 @@ def crowded():
     random = np.random.default_rng(2)
     X = random.normal(size=(600, 250)) * np.geomspace(1, 10, 250)
     return X, (X[:, 0] + 3 * random.normal(size=600) > 0).astype(int), 1.0
+
+
+def unsettled():
+    """Fewer rows than columns: the gap hardly falls at first, while ever other rows get a dual weight, or lose it."""
+    random = np.random.default_rng(2)
+    X = random.normal(size=(300, 500)) * np.geomspace(1, 30, 500)
+    return X, (X[:, 0] + 3 * random.normal(size=300) > 0).astype(int), 1.0
+
+
+def dwindling():
+    """Dense rows that can be separated: ever fewer of them have a dual weight."""
+    random = np.random.default_rng(2)
+    X = random.normal(size=(900, 110))
+    return X, (X @ random.normal(size=110) > 0).astype(int), 50.0
 
 
 def run(race, restart=None):
@@ -109,6 +123,28 @@ def test_coordinate_descent_that_is_hopeless_ends_after_two_probes():
     assert race.turns[:3] == ["dcd", "dcd", "newton"]
     assert set(race.turns) == {"dcd", "newton"}
     assert race.descent.trainer.visits <= (2 * PROBE + 1) * len(y)  # a pause waits for the end of a stretch
+
+
+@pytest.mark.parametrize("problem", [unsettled, dwindling])
+def test_coordinate_descent_that_has_not_settled_is_not_hopeless(problem):
+    X, y, C = problem()
+    race = Race(packed(X, y, C), Request(epsilon=1e-3))
+    descent, gaps = race.descent, []
+    while len(race.turns) < 3:
+        if race.advance(0.0, 2**53) is _core.Event.check_due:
+            race.check()
+            gaps.append(descent.gap)
+    assert gaps[1] > HARDLY * gaps[0]  # after each of the probes
+    assert not descent.hopeless
+    assert race.turns[2] == "dcd"
+    active = descent.trainer.dual_weights() > 0
+    if problem is unsettled:
+        assert np.count_nonzero(active != descent.probed_rows) > SETTLED * len(y)
+    else:
+        assert np.count_nonzero(active) < DWINDLES * descent.probed_share * len(y)
+        assert descent.dwindling
+    race, _ = run(race)
+    assert set(race.turns) == {"dcd"}
 
 
 @pytest.fixture
@@ -278,7 +314,7 @@ def test_newton_without_a_hessian_is_tried_once_others_have_spent_a_part_of_what
     assert race.descent.work > WAITS * passes * race.descent.pass_work
 
 
-@pytest.mark.parametrize("problem", [stiff, separable, crowded])
+@pytest.mark.parametrize("problem", [stiff, separable, crowded, unsettled, dwindling])
 def test_no_turn_is_allowed_more_work_than_all_before_it_and_the_least(problem):
     X, y, C = problem()
     race = Race(packed(X, y, C), Request(epsilon=1e-3))
@@ -295,7 +331,7 @@ def test_no_turn_is_allowed_more_work_than_all_before_it_and_the_least(problem):
     assert all(allowed <= 1.0001 * most for allowed, most in judged)
 
 
-@pytest.mark.parametrize("problem", [stiff, separable, crowded])
+@pytest.mark.parametrize("problem", [stiff, separable, crowded, unsettled, dwindling])
 def test_a_race_continues_from_a_snapshot_bit_for_bit(problem):
     X, y, C = problem()
     asked = packed(X, y, C), Request(epsilon=1e-3)
@@ -434,6 +470,25 @@ def test_a_turn_of_newtons_that_hardly_reduces_the_gap_is_noticed_once(monkeypat
     fresh = Race(packed(*crowded()), Request(epsilon=1e-3))
     fresh.restore(race.snapshot())
     assert (fresh.newton.stalled, fresh.descent.known_margin) == (newton.stalled, descent.known_margin)
+
+
+def test_newton_s_method_that_is_stuck_near_the_end_is_expected_to_take_long(monkeypatch):
+    race = Race(packed(*crowded()), Request(epsilon=1e-3))
+    newton = race.newton
+    monkeypatch.setattr(Newton, "exact_at_once", False)
+    monkeypatch.setattr(Newton, "work", property(lambda self: self.spent), raising=True)
+    race.check()
+    newton.start(None)
+
+    def expected(spent, gap):
+        newton.spent, newton.margin, newton.upper_bound = spent * newton.pass_work, 1 - gap, 1.0
+        newton.end_turn()
+        return newton.expected(0.0) / newton.work
+
+    assert expected(1000.0, 0.002) < 1  # nearly done
+    assert expected(1500.0, 0.002) == 2
+    assert newton.stuck
+    assert expected(1700.0, 0.0015) < 1  # it gets on
 
 
 def test_ctrl_c_while_coordinate_descent_takes_over_changes_nothing(monkeypatch):
