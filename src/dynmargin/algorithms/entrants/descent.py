@@ -25,11 +25,12 @@ ACCELERATES = 0.6
 # mixed. (Of 129 random problems 20 get other turns for it, and take 0.8 times the work: 1,676 rows of 444 columns a
 # fifth, and none more than 1.22 times.)
 FARTHEST = 5.0
-# On dense rows, as long as fewer rows have a dual weight than this share of those that had one when it had done about
-# half of the work, no forecast is good for more than as much work again: it is about to accelerate. Newton's method
-# takes long on such problems, since few rows are left to hold its steps. (37 random problems: 1.10 times the time of
-# the best algorithm by itself instead of 1.30; 958 rows of 349 columns 13 ms instead of 45, 1,813 of 219 columns 13
-# instead of 22. On sparse rows as many lose by it as gain.)
+# On dense rows the share of the rows that have a dual weight is looked at whenever the work has grown to about twice as
+# much (a probe may end nearly a pass late). Where it has fallen below this times what it was, coordinate descent is
+# about to accelerate, and the last of these numbers takes the place of FARTHEST. Newton's method takes long on such
+# problems, since few rows are left to hold its steps. (37 random problems: 1.10 times the time of the best algorithm by
+# itself instead of 1.30; 958 rows of 349 columns 13 ms instead of 45, 1,813 of 219 columns 13 instead of 22. On sparse
+# rows as many lose by it as gain.)
 DWINDLES, ABOUT_TWICE, FARTHEST_IF_DWINDLING = 0.95, 1.75, 1.0
 # Where rows are dense, or features are few and fewer than rows, and the stiffness is above this, coordinate descent is
 # either the fastest or hopeless. Two probes of so many passes tell: hopeless if more than this share of the rows have a
@@ -38,12 +39,12 @@ DWINDLES, ABOUT_TWICE, FARTHEST_IF_DWINDLING = 0.95, 1.75, 1.0
 # problems get other turns for it and take 0.63 times the time; but 1,827 rows of 1,059 columns, which look hopeless
 # after those, are done after 20 passes.)
 HARD, PROBE, CROWDED, HARDLY = 100.0, 4.0, 0.15, 0.85
-# With so many columns per row it is not hopeless if more than this share of the rows have got a dual weight, or lost
-# it, since the first probe: which rows matter is not settled yet. (Of 46 problems that looked hopeless, coordinate
-# descent is the fastest on 11, by up to ten times; that share is 0.001 to 0.004 on three of these and 0.015 to 0.11 on
-# the others, and above 0.01 on three of the 35. 2,244 rows of 1,964 columns: 170 ms instead of 620, 667 of 1,171: 38
-# instead of 155.)
-WIDE, SETTLED = 0.5, 0.01
+# With at least so many columns per row it is not hopeless if more than this share of the rows have gained or lost a
+# dual weight since the first probe: which rows matter is not settled yet. (Of 46 problems that looked hopeless,
+# coordinate descent is the fastest on 11, by up to ten times; that share is 0.001 to 0.004 on three of these and 0.015
+# to 0.11 on the others, and above 0.01 on three of the 35. 2,244 rows of 1,964 columns: 170 ms instead of 620, 667 of
+# 1,171: 38 instead of 155.)
+COLUMNS_PER_ROW, SETTLED = 0.5, 0.01
 # Times its work so far, what it is expected to take then: it gets another turn once all others are expected to take
 # longer. On sparse rows Newton's method may be hopeless too. (734 rows of 1,313 columns: 550 ms instead of 1,400 with
 # 1,000; with 80, 2,050 rows of 1,342 columns take three times as long. 1,378 sparse rows of 1,590 columns: 16 ms
@@ -59,14 +60,15 @@ class CoordinateDescent(Entrant):
     name = "dcd"
     remembered = ("probed_gap", "probed_share", "watched_work", "watched_share", "dwindling", "foretold")
     probed_gap, probed_share = 0.0, 0.0  # the gap and the share of rows with a dual weight after the first probe
-    watched_work, watched_share = 0.0, 0.0  # that share when its work had last about doubled
-    dwindling = 0.0  # 1 if it has fallen meanwhile
-    foretold = 0.0  # the work in all that it was expected to take at the end of its first turn
+    watched_work, watched_share = 0.0, 0.0  # the work, and that share, when the share was last looked at
+    dwindling = 0.0  # 1 if it had fallen then
+    foretold = 0.0  # the work in all that it was expected to take when that was first to be corrected
 
     def __init__(self, problem: PackedProblem, request: Request) -> None:
         super().__init__(problem, request)
-        wide = self.may_be_hopeless and problem.rows.n_columns >= WIDE * problem.n_rows
-        self.probed_rows = np.zeros(problem.n_rows if wide else 0, dtype=bool)  # with a dual weight, after that probe
+        many_columns = problem.rows.n_columns >= COLUMNS_PER_ROW * problem.n_rows
+        size = len(problem.sides) if self.may_be_hopeless and many_columns else 0
+        self.probed_rows = np.zeros(size, dtype=bool)  # those with a dual weight after the first probe
 
     @property
     def may_be_hopeless(self) -> bool:
@@ -87,12 +89,12 @@ class CoordinateDescent(Entrant):
 
     def remember_probe(self) -> None:
         """Remember what the first probe has found."""
-        self.probed_gap, self.probed_share = max(min(self.gap, 1.0), TINY), self.active_share()
-        if self.probed_rows.size:
-            self.probed_rows = self._active()
+        active = self._active() if self.probed_rows.size else self.probed_rows
+        gap, share = max(min(self.gap, 1.0), TINY), self.active_share()
+        self.probed_gap, self.probed_share, self.probed_rows = gap, share, active
 
     def watch(self) -> None:
-        """Find out whether the rows that have a dual weight have become fewer while its work has about doubled."""
+        """Find out whether fewer rows have a dual weight than when it had done about half of the work."""
         if self.dense and self.work >= ABOUT_TWICE * self.watched_work:
             share = self.active_share()
             self.dwindling = float(share < DWINDLES * self.watched_share)
@@ -100,7 +102,7 @@ class CoordinateDescent(Entrant):
 
     @property
     def hopeless(self) -> bool:
-        """Whether the second probe tells that it is."""
+        """Whether it looks so by now, compared with what the first probe has found; to be read after the second."""
         if not self.probed or self.gap <= HARDLY * self.probed_gap:
             return False
         changed = int(np.count_nonzero(self._active() != self.probed_rows)) if self.probed_rows.size else 0
@@ -132,7 +134,8 @@ class CoordinateDescent(Entrant):
 
         Where progress is slow but steady, every forecast says that the end is near, and none comes true. (Of 379 random
         problems 28 get other turns for it and take 0.9 times the work: 4,669 rows of 89,633 columns 74 ms instead of
-        136, 8,259 of 148 columns 35 instead of 51; one of them takes 2.5 times the work.)
+        136, 8,259 of 148 columns 35 instead of 51; one of them takes 2.5 times the work.) While fewer and fewer rows
+        have a dual weight, the forecast is limited instead, and neither corrected nor remembered.
         """
         if self.dwindling:
             return forecast
@@ -150,7 +153,7 @@ class CoordinateDescent(Entrant):
         return max(1, int(np.count_nonzero(self._active()))) / self.problem.n_rows
 
     def _active(self) -> NDArray[np.bool_]:
-        active: NDArray[np.bool_] = np.asarray(self.trainer.dual_weights()) > 0
+        active: NDArray[np.bool_] = self.trainer.dual_weights() > 0
         return active
 
     def numbers(self) -> list[float]:

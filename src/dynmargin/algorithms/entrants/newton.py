@@ -34,8 +34,8 @@ NEWTON_PRODUCTS, NEWTON_PRODUCTS_SPARSE, FEWEST_PRODUCTS = 6.0, 12.0, 50.0
 # itself, not 2.6 times.)
 LARGEST_ROOT, WIDE = 35.0, 1.25
 STALLED = 0.95  # of the gap, after a turn of Newton's method
-# A smaller gap that does not fall any more says that the end is not near. (4,807 rows of 908 columns: 0.5 s instead of
-# 3.6.)
+# Where a turn has hardly reduced a gap below this, the rate so far says nothing about the end, and the forecast is not
+# limited by it. (4,807 rows of 908 columns: 0.5 s instead of 3.6.)
 NEARLY_CLOSED = 0.1
 
 
@@ -48,7 +48,7 @@ class Newton(Entrant):
     finished_gap = 1.0  # what coordinate descent has made of its dual weights
     last_gap, judged_work = 1.0, 0.0  # at the end of its last turn
     stalled = 0.0  # 1 if a turn has hardly reduced the gap
-    stuck = 0.0  # 1 if that was its last turn, and the gap nearly closed
+    stuck = 0.0  # 1 if its last turn has hardly reduced a gap that was nearly closed
 
     def __init__(self, problem: PackedProblem, request: Request) -> None:
         super().__init__(problem, request)
@@ -97,10 +97,10 @@ class Newton(Entrant):
         """
         if not self.work > self.judged_work:
             return
-        falls = self.last_gap >= 1 or self.gap <= STALLED * self.last_gap
-        if self.dense and not self.exact_at_once and not falls:
+        hardly_fell = self.dense and self.last_gap < 1 and self.gap > STALLED * self.last_gap
+        if hardly_fell and not self.exact_at_once:
             self.stalled = 1.0
-        self.stuck = float(self.dense and not falls and self.gap < NEARLY_CLOSED)
+        self.stuck = float(hardly_fell and self.gap < NEARLY_CLOSED)
         self.last_gap, self.judged_work = max(min(self.gap, 1.0), TINY), self.work
 
     def pause(self) -> None:
@@ -116,8 +116,8 @@ class Newton(Entrant):
             likely = max(self.work, self._work_of(self.steps, formed=True))
             if self.exact_at_once:
                 return FURTHER_SHARE * likely if self.work < TOO_LONG * self._work_of(self.steps) else likely
-            if_even = math.inf if self.stuck else max(self.work_if_even, SMALLEST_SHARE * self.work)
-            return min(max(likely, 2 * self.work), if_even)
+            longest = max(likely, 2 * self.work)
+            return longest if self.stuck else min(longest, max(self.work_if_even, SMALLEST_SHARE * self.work))
         # To find weights to begin at.
         on_subset = SUBSET_STEPS * self.solve_work if spent == 0 and self.may_form_hessian else 0.0
         return self._work_of(self.steps) + on_subset
