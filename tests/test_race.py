@@ -56,13 +56,13 @@ def dwindling():
     return X, (X @ random.normal(size=110) > 0).astype(int), 50.0
 
 
-def run(race, restart=None):
+def run(race, restart=None, every=7, seconds=0.0):
     """Advance to a gap of 1e-3 and return what was known at every check; `restart` gives a fresh race now and then."""
     bounds = []
     for step in range(100_000):
-        if restart is not None and step % 7 == 6:
+        if restart is not None and step % every == every - 1:
             race = restart(race)
-        event = race.advance(0.0, 2**53)
+        event = race.advance(seconds, 2**53)
         if event in (_core.Event.check_due, _core.Event.bound_met):
             found = race.check()
             bounds.append((found.margin, found.upper_bound))
@@ -437,6 +437,28 @@ def test_the_accuracy_of_pdm_survives_a_snapshot():
     fresh.restore(race.snapshot())
     assert fresh.current.name == "pdm"
     assert fresh.current.accuracy == race.current.accuracy == pytest.approx(1e-5)
+
+
+def test_turns_of_pdm_end_at_the_same_visits_however_its_polish_is_cut_up(monkeypatch):
+    """By slices of time, which depend on the machine, and by snapshots."""
+    X, y, C = crowded()
+    asked = packed(X, y, C), Request(epsilon=1e-3)
+    monkeypatch.setattr(DynamicMargin, "expected", lambda self, spent: 0.0)
+    monkeypatch.setattr(DynamicMargin, "least", property(lambda self: 10 * self.pass_work))
+    monkeypatch.setattr(Newton, "expected", lambda self, spent: 1e30)
+
+    def restart(race):
+        fresh = Race(*asked)
+        fresh.restore(race.snapshot())
+        return fresh
+
+    one, bounds = run(Race(*asked), seconds=60.0)
+    assert one.turns.count("pdm") > 2
+    assert one.current.trainer.polish_work > 10 * one.current.pass_work
+    for every, seconds in ((None, 0.0), (1, 0.0), (2, 60.0), (3, 0.0)):
+        other, same_bounds = run(Race(*asked), restart if every else None, every, seconds)
+        assert other.turns == one.turns
+        assert same_bounds == bounds
 
 
 def test_what_cannot_be_proven_does_not_keep_the_turn():

@@ -108,6 +108,7 @@ class Race:
             self._next_turn()
         if max_updates < LARGEST_COUNT:  # else no limit was asked for, and each has its own
             max_updates -= self.updates - self.current.trainer.updates
+        self.current.pause()  # at a visit that depends on what has been polished meanwhile
         event: _core.Event = self.current.trainer.advance(seconds, max_updates)
         satisfied = event in (_core.Event.converged, _core.Event.exhausted)
         if satisfied and not self.current.refine():

@@ -67,8 +67,9 @@ class DynamicMargin(Entrant):
         self.trainer.pause_at(math.ceil(max(0.0, min(passes * self.problem.n_rows, MOST_VISITS))))
 
     def has_spent(self, event: _core.Event) -> bool:
-        """Whether it has done all the work that it is allowed."""
-        return event is _core.Event.budget_spent or self.work >= self.allowed
+        """Whether it has done all the work that it is allowed; the end of a slice of time is no moment to ask."""
+        at_the_end_of_a_polish = event is not _core.Event.slice_over and self.work >= self.allowed
+        return event is _core.Event.budget_spent or at_the_end_of_a_polish
 
     @property
     def least(self) -> float:

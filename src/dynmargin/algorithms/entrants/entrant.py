@@ -97,7 +97,6 @@ class Entrant(ABC):
     def allow(self, work: float) -> None:
         """Let it run until it has done that much more work."""
         self.allowed = self.work + work
-        self.pause()
 
     def pause(self) -> None:
         """Let the run return when it has done all the work that it is allowed."""
@@ -131,5 +130,3 @@ class Entrant(ABC):
         self.over = bool(over)
         for name, number in zip(self.remembered, own, strict=True):
             setattr(self, name, number)
-        if begun:
-            self.pause()

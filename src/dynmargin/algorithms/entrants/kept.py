@@ -51,9 +51,6 @@ class Kept(Entrant):
         """Begin with nothing."""
         self.trainer = Witnesses(self.problem)
 
-    def pause(self) -> None:
-        """Do nothing."""
-
     def keep(self, entrant: Entrant) -> None:
         """Take over what an algorithm has just proven, as far as it is better."""
         if self.trainer is None:
