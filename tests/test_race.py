@@ -7,7 +7,7 @@ from sklearn.datasets import load_breast_cancer, make_classification
 from dynmargin import MaxMarginClassifier, NewtonClassifier, _core
 from dynmargin.algorithms.entrants.descent import DWINDLES, HARDLY, PROBE, SETTLED, CoordinateDescent
 from dynmargin.algorithms.entrants.dynamic_margin import DynamicMargin
-from dynmargin.algorithms.entrants.newton import Newton
+from dynmargin.algorithms.entrants.newton import FURTHER_SHARE, TOO_LONG, Newton
 from dynmargin.algorithms.newton import NewtonTrainer
 from dynmargin.algorithms.race import PATIENCE, TRIAL, WAITS, Race
 from dynmargin.problem.matrix import as_matrix
@@ -548,3 +548,66 @@ def test_features_of_any_size_are_left_to_newtons_method(scale):
     classifier = MaxMarginClassifier(random_state=0).fit(X * scale, y)
     assert classifier.stop_reason_ == "certificate"
     assert classifier.certificate_.verify(X * scale, y)
+
+
+def test_what_the_probes_have_found_survives_a_snapshot():
+    asked = packed(*unsettled()), Request(epsilon=1e-3)
+    race = Race(*asked)
+    while len(race.turns) < 3:
+        if race.advance(0.0, 2**53) is _core.Event.check_due:
+            race.check()
+    fresh = Race(*asked)
+    fresh.restore(race.snapshot())
+    assert race.descent.probed_rows.any()
+    assert np.array_equal(fresh.descent.probed_rows, race.descent.probed_rows)
+    assert fresh.descent.numbers() == race.descent.numbers()
+
+
+@pytest.mark.parametrize("stuck", [0.0, 1.0])
+def test_pdm_waits_for_newton_s_method_unless_that_is_stuck(stuck, monkeypatch):
+    """Where coordinate descent is hopeless, and PDM would be done a little sooner."""
+    race = Race(packed(*crowded()), Request(epsilon=1e-3))
+    monkeypatch.setattr(CoordinateDescent, "hopeless", True)
+    while race.current is not race.newton:
+        if race.advance(0.0, 2**53) is _core.Event.check_due:
+            race.check()
+    monkeypatch.setattr(Newton, "expected", lambda self, spent: 30 * self.pass_work)
+    monkeypatch.setattr(DynamicMargin, "expected", lambda self, spent: 25 * self.pass_work)
+    monkeypatch.setattr(Newton, "end_turn", lambda self: None)
+    race.newton.stuck = stuck
+    race._next_turn()
+    assert race.current.name == ("pdm" if stuck else "newton")
+
+
+def test_what_newton_s_method_has_proven_before_another_begins_is_kept(monkeypatch):
+    monkeypatch.setattr(Newton, "leads", True)
+    monkeypatch.setattr(Newton, "takes_long", False)
+    monkeypatch.setattr(Newton, "least", 0.0)
+    race = Race(packed(*crowded()), Request(epsilon=1e-9))
+    while not race.turn_over:
+        if race.advance(0.0, 2**53) is _core.Event.check_due:
+            race.check()
+    assert race.turns == ["newton"]
+    race._next_turn()
+    assert (race.kept.margin, race.kept.upper_bound) == (race.newton.margin, race.newton.upper_bound)
+    assert race.kept.margin > 0
+
+
+def test_the_first_turn_has_room_for_a_probe(monkeypatch):
+    monkeypatch.setattr("dynmargin.algorithms.race.FIRST_SHARE", 0.0)
+    descent = Race(packed(*crowded()), Request(epsilon=1e-3)).descent
+    assert descent.may_be_hopeless
+    assert descent.allowed == PROBE * descent.pass_work
+
+
+def test_exact_newton_takes_too_long_once_it_has_taken_several_times_its_work_with_the_hessian(monkeypatch):
+    newton = Race(packed(*crowded()), Request(epsilon=1e-3)).newton
+    monkeypatch.setattr(Newton, "exact_at_once", True)
+    monkeypatch.setattr(Newton, "work", property(lambda self: self.spent))
+    newton.trainer = object()
+    limit = TOO_LONG * newton._work_of(newton.steps)
+    assert limit > 1.01 * TOO_LONG * newton._work_of(newton.steps, formed=True)
+    newton.spent = 0.999 * limit
+    assert newton.expected(0.0) == FURTHER_SHARE * newton.spent
+    newton.spent = limit
+    assert newton.expected(0.0) == limit

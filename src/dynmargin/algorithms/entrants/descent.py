@@ -28,9 +28,9 @@ FARTHEST = 5.0
 # On dense rows the share of the rows that have a dual weight is looked at whenever the work has grown to about twice as
 # much (a probe may end nearly a pass late). Where it has fallen below this times what it was, coordinate descent is
 # about to accelerate, and the last of these numbers takes the place of FARTHEST. Newton's method takes long on such
-# problems, since few rows are left to hold its steps. (37 random problems: 1.10 times the time of the best algorithm by
-# itself instead of 1.30; 958 rows of 349 columns 13 ms instead of 45, 1,813 of 219 columns 13 instead of 22. On sparse
-# rows as many lose by it as gain.)
+# problems, since few rows are left to hold its steps. (35 random problems, with SETTLED below: 1.08 times the time of
+# the best algorithm by itself instead of 1.28; 958 rows of 349 columns a third of the time, 1,813 of 219 columns half,
+# 708 of 75 columns 1.4 times. On sparse rows as many lose by it as gain.)
 DWINDLES, ABOUT_TWICE, FARTHEST_IF_DWINDLING = 0.95, 1.75, 1.0
 # Where rows are dense, or features are few and fewer than rows, and the stiffness is above this, coordinate descent is
 # either the fastest or hopeless. Two probes of so many passes tell: hopeless if more than this share of the rows have a
