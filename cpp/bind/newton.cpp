@@ -137,16 +137,19 @@ void bind_newton(nb::module_& m) {
       },
       "rows"_a, "problem"_a, "c_k ‖ybar_k‖ per row, by how much a slack of it pulls; 0 for rows that are left out.");
 
-  m.def("solve_work", &solve_work, "n"_a, "The work of solving a system of n unknowns, in multiplications of a pass.");
+  m.def("made_at_once", &made_at_once, "dense"_a,
+        "How many multiplications of a Hessian are made in the time of one of a pass over rows, dense or not.");
+  m.def("solve_work", &solve_work, "n"_a, "dense"_a,
+        "The work of solving a system of n unknowns, in multiplications of a pass over rows, dense or not.");
   m.attr("MOST_HESSIAN_COLUMNS") = Newton::largest_hessian;
   m.attr("FIND_ROW") = Newton::find_row;
   m.attr("PER_COORDINATE") = Newton::per_coordinate;
   m.def(
       "hessian_pays_at_once",
-      [](double summed, std::size_t n, double product) {
-        return Newton::hessian_pays(Newton::hessian_work(summed, n), product, 0);
+      [](double summed, std::size_t n, double product, bool dense) {
+        return Newton::hessian_pays(Newton::hessian_work(summed, n, dense), product, 0);
       },
-      "summed"_a, "n"_a, "product"_a,
+      "summed"_a, "n"_a, "product"_a, "dense"_a,
       "Whether Newton's method forms a Hessian of n unknowns without conjugate gradients first, given what its sum "
       "over "
       "rows and a product with it cost.");

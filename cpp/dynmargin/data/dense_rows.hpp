@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "dynmargin/data/column_order.hpp"
+#include "dynmargin/data/dense_products.hpp"
+#include "dynmargin/data/outer_products.hpp"
 #include "dynmargin/data/row_facts.hpp"
-#include "dynmargin/data/row_products.hpp"
-#include "dynmargin/solve/four_rows.hpp"
 
 namespace dynmargin {
 
@@ -66,37 +66,37 @@ class DenseRows : public RowProducts<DenseRows<Value>> {
   };
   Row row(std::uint64_t start) const { return {values_.get() + start, n_columns_}; }
 
-  // Four rows at a time, so that H, which may not fit into the cache, is read and written a quarter as often.
+  double dot(std::uint64_t start, const double* w) const {
+    return is_short() ? InPlace::dot(start, w) : dense_dot(values(start), w, n_columns_);
+  }
+  SizedSum sized_dot(std::uint64_t start, const double* w) const {
+    return is_short() ? InPlace::sized_dot(start, w) : dense_sized_dot(values(start), w, n_columns_);
+  }
+  Half dot_both(std::uint64_t start, const Half* w) const {
+    return is_short() ? InPlace::dot_both(start, w) : dense_dot_both(values(start), w, n_columns_);
+  }
+  void add_to(double* w, std::uint64_t start, double factor) const {
+    is_short() ? InPlace::add_to(w, start, factor) : add_dense_to(w, values(start), n_columns_, factor);
+  }
+
+  // H += sum factor [x, rho] [x, rho]^T over the rows, upper triangle, lines `first` to `last` - 1.
   void add_outers_to(double* H, std::size_t stride, std::span<const WeightedRow> rows, double rho, std::size_t first,
                      std::size_t last) const {
-    constexpr std::size_t together = 4;
-    std::vector<double> x(together * stride);  // rows [x, rho]; those missing at the end have factor 0
-    for (std::size_t begin = 0; begin < rows.size(); begin += together) {
-      std::array<double, together> factors{};
-      for (std::size_t r = 0; r < together && begin + r < rows.size(); ++r) {
-        factors[r] = rows[begin + r].factor;
-        std::copy_n(values_.get() + rows[begin + r].start, n_columns_, x.data() + r * stride);
-        x[r * stride + n_columns_] = rho;
-      }
-      const double *x0 = x.data(), *x1 = x0 + stride, *x2 = x1 + stride, *x3 = x2 + stride;
-      for (std::size_t i = first; i < last; ++i) {
-        add_four_rows(H + i * stride, {factors[0] * x0[i], factors[1] * x1[i], factors[2] * x2[i], factors[3] * x3[i]},
-                      {x0, x1, x2, x3}, i, stride);
-      }
-    }
+    add_written_out(H, stride, rows, rho, first, last,
+                    [this](std::uint64_t start, double* x) { std::copy_n(values(start), n_columns_, x); });
   }
 
   void add_outer_work_to(double* work, std::uint64_t /*start*/) const {
     for (std::size_t i = 0; i <= n_columns_; ++i) work[i] += static_cast<double>(n_columns_ + 1 - i);
   }
 
-  // What a row costs there, in multiplications of a pass over rows: here three are made in the time of one there.
-  double outer_work(std::uint64_t /*start*/) const {
-    return static_cast<double>(n_columns_) * static_cast<double>(n_columns_) / 6;
+  // What a row costs there, in multiplications of a pass over rows.
+  double outer_work(std::uint64_t /*start*/, std::size_t /*n_columns*/) const {
+    return work_if_written_out(n_columns_, true);
   }
 
   void prefetch_row(std::uint64_t start) const {
-    prefetch_lines(values_.get() + start, std::min<std::size_t>(n_columns_ * sizeof(Value), 512));
+    prefetch_lines(values(start), std::min<std::size_t>(n_columns_ * sizeof(Value), 512));
   }
 
   std::size_t bytes() const { return size_ * sizeof(Value); }
@@ -125,6 +125,13 @@ class DenseRows : public RowProducts<DenseRows<Value>> {
   }
 
  private:
+  using InPlace = RowProducts<DenseRows>;
+
+  // Too short to be worth the call of a function.
+  bool is_short() const { return n_columns_ < 32; }
+
+  const Value* values(std::uint64_t start) const { return values_.get() + start; }
+
   std::size_t n_columns_, size_;
   std::shared_ptr<Value[]> values_;
 };

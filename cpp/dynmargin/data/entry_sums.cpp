@@ -34,22 +34,22 @@ DYNMARGIN_PART_OF_A_LOOP EntrySums sums_of(const Value* values, const std::uint3
 
 }  // namespace
 
-DYNMARGIN_FOR_EVERY_CPU_WITH_AVX512
+DYNMARGIN_FOR_EVERY_CPU
 void digest_words(const float* values, const std::uint32_t* columns, std::size_t n, std::uint64_t* words) {
   words_of(values, columns, n, words);
 }
 
-DYNMARGIN_FOR_EVERY_CPU_WITH_AVX512
+DYNMARGIN_FOR_EVERY_CPU
 void digest_words(const double* values, const std::uint32_t* columns, std::size_t n, std::uint64_t* words) {
   words_of(values, columns, n, words);
 }
 
-DYNMARGIN_FOR_EVERY_CPU_WITH_AVX512
+DYNMARGIN_FOR_EVERY_CPU
 EntrySums sums_of_entries(const float* values, const std::uint32_t* columns, std::size_t n) {
   return sums_of(values, columns, n);
 }
 
-DYNMARGIN_FOR_EVERY_CPU_WITH_AVX512
+DYNMARGIN_FOR_EVERY_CPU
 EntrySums sums_of_entries(const double* values, const std::uint32_t* columns, std::size_t n) {
   return sums_of(values, columns, n);
 }

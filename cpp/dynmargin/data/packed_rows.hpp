@@ -35,6 +35,10 @@ struct PackedRows {
   }
 };
 
+inline bool is_dense(const PackedRows& packed) {
+  return std::visit([](const auto& rows) { return rows.has_zeros; }, packed.rows);
+}
+
 // The rows as a view of a matrix whose columns are the packed ones.
 template <class Rows>
 struct PackedView {

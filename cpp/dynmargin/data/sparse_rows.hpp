@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dynmargin/data/column_order.hpp"
+#include "dynmargin/data/outer_products.hpp"
 #include "dynmargin/data/row_facts.hpp"
 #include "dynmargin/data/row_products.hpp"
 
@@ -118,6 +119,14 @@ class SparseRows : public RowProducts<SparseRows<Value, Column>> {
   // H += sum factor [x, rho] [x, rho]^T over the rows, upper triangle, lines `first` to `last` - 1.
   void add_outers_to(double* H, std::size_t stride, std::span<const WeightedRow> rows, double rho, std::size_t first,
                      std::size_t last) const {
+    if (pays_to_write_out(typical_length(rows), stride - 1)) {
+      add_written_out(H, stride, rows, rho, first, last, [&](std::uint64_t start, double* x) {
+        std::fill_n(x, stride - 1, 0.0);
+        const Row r = row(start);
+        for (Length i = 0; i < r.length; ++i) x[r.columns[i]] = r.times(i, 1.0);
+      });
+      return;
+    }
     for (const auto& [start, factor] : rows)
       renumbered_ ? add_outer_to<false>(H, stride, row(start), factor, rho, first, last)
                   : add_outer_to<true>(H, stride, row(start), factor, rho, first, last);
@@ -130,9 +139,9 @@ class SparseRows : public RowProducts<SparseRows<Value, Column>> {
   }
 
   // What a row costs there, in multiplications of a pass over rows.
-  double outer_work(std::uint64_t start) const {
+  double outer_work(std::uint64_t start, std::size_t n_columns) const {
     const double length = row(start).length;
-    return length * length / 2;
+    return std::min(length * length / 2, work_if_written_out(n_columns, false));
   }
 
   void prefetch_row(std::uint64_t start) const { prefetch_lines(blocks_.get() + start, fetched_); }
@@ -217,6 +226,19 @@ class SparseRows : public RowProducts<SparseRows<Value, Column>> {
       if (increasing || is_ours(column)) line[stride - 1] += scaled * rho;
     }
     if (is_ours(stride - 1)) H[stride * stride - 1] += factor * rho * rho;
+  }
+
+  // A few rows tell.
+  double typical_length(std::span<const WeightedRow> rows) const {
+    const std::size_t every = rows.size() / 64 + 1;
+    double sum = 0, n = 0;
+    for (std::size_t i = 0; i < rows.size(); i += every, ++n) sum += row(rows[i].start).length;
+    return sum / n;
+  }
+
+  // Whether rows of this length, on average, are so dense that their outer products are summed as if they were.
+  static bool pays_to_write_out(double length, std::size_t n_columns) {
+    return length * length / 2 > work_if_written_out(n_columns, false);
   }
 
   static void require_stored(bool fits) { require(fits, "the stored rows are damaged"); }

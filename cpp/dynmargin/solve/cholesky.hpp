@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "dynmargin/solve/four_rows.hpp"
+#include "dynmargin/solve/four_outers.hpp"
 
 namespace dynmargin {
 
@@ -35,8 +35,7 @@ inline bool solve_positive_definite(std::vector<double>& A, std::vector<double>&
     }
     if (end - k < block) break;
     const std::array<const double*, block> pivots{row(k), row(k + 1), row(k + 2), row(k + 3)};
-    for (std::size_t r = end; r < n; ++r)
-      add_four_rows(row(r), {-pivots[0][r], -pivots[1][r], -pivots[2][r], -pivots[3][r]}, pivots, r, n);
+    add_four_outers(A.data(), n, {-1, -1, -1, -1}, pivots, end, n);
   }
   for (std::size_t i = 0; i < n; ++i) {  // U^T z = b
     b[i] /= row(i)[i];
@@ -50,10 +49,10 @@ inline bool solve_positive_definite(std::vector<double>& A, std::vector<double>&
   return true;
 }
 
-// What that costs, in multiplications of a pass over rows: here two are made in the time of one there.
-inline double solve_work(std::size_t n) {
+// What that costs, in multiplications of a pass over rows that are dense or not.
+inline double solve_work(std::size_t n, bool dense) {
   const auto size = static_cast<double>(n);
-  return size * size * size / 12;
+  return size * size * size / 6 / made_at_once(dense);
 }
 
 template <std::size_t K>

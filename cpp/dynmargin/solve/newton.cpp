@@ -112,12 +112,12 @@ bool Newton::hessian_pays() const {
                                 [&](std::size_t begin, std::size_t end) {
                                   double work = 0;
                                   for_members(begin, end, [&](std::size_t i, const auto& rows, std::uint64_t start) {
-                                    if (scores_[0][i] < 1) work += rows.outer_work(start);
+                                    if (scores_[0][i] < 1) work += rows.outer_work(start, w_.size() - 1);
                                   });
                                   return work;
                                 },
                                 [](double& sum, double next) { sum += next; });
-  return hessian_pays(hessian_work(summed, w_.size()), work_of_product(), iterated_);
+  return hessian_pays(hessian_work(summed, w_.size(), is_dense(*packed_)), work_of_product(), iterated_);
 }
 
 bool Newton::iterate() {
@@ -171,7 +171,7 @@ UnsetVector<WeightedRow> Newton::changed_rows(const Rows& rows) {
       if (now == active_[i]) continue;
       active_[i] = now;
       *next++ = {rows.start(members_[i]), now ? penalties_[i] : -penalties_[i]};
-      added += rows.outer_work(rows.start(members_[i]));
+      added += rows.outer_work(rows.start(members_[i]), w_.size() - 1);
     }
     work[block] = added;
   });
@@ -209,7 +209,7 @@ const std::vector<double>& Newton::active_sum() {
 std::vector<double> Newton::exact_direction() {
   const std::size_t n = w_.size();
   std::vector<double> hessian(active_sum()), direction(n);
-  work_ += solve_work(n);
+  work_ += solve_work(n, is_dense(*packed_));
   for (std::size_t i = 0; i < n; ++i) {
     hessian[i * n + i] += 1;
     direction[i] = -gradient_[i];

@@ -37,9 +37,9 @@ class Newton {
     return hessian <= std::max({cheap, iterated, few_products * product});
   }
   // Of a Hessian, which is summed over rows at this cost, and solved with a few times.
-  static double hessian_work(double summed, std::size_t n) {
+  static double hessian_work(double summed, std::size_t n, bool dense) {
     constexpr double typical_steps = 5;
-    return summed + typical_steps * solve_work(n);
+    return summed + typical_steps * solve_work(n, dense);
   }
 
   // `scale` multiplies the penalties: on a subset of the rows it makes up for those that are not there.

@@ -53,9 +53,11 @@ class Newton(Entrant):
     def __init__(self, problem: PackedProblem, request: Request) -> None:
         super().__init__(problem, request)
         columns, rows = problem.rows.n_columns, problem.n_rows
-        at_once = 3 if problem.rows.dense else 1  # as the core counts
-        self.solve_work = _core.solve_work(columns + 1)
-        self.hessian_work = self.nonzeros * (self.nonzeros / rows) / 2 / at_once
+        # As the core counts.
+        layout = problem.rows.dense
+        self.solve_work = _core.solve_work(columns + 1, layout)
+        written_out = rows * columns**2 / 2 / _core.made_at_once(layout)
+        self.hessian_work = written_out if layout else min(written_out, self.nonzeros * (self.nonzeros / rows) / 2)
         self.steps = NEWTON_STEPS * n_prices(problem)
         self.vector_work = _core.PER_COORDINATE * (columns + 1)
         self.step_work = 2 * self.nonzeros + 20 * rows + self.vector_work
@@ -156,5 +158,7 @@ class Newton(Entrant):
     def exact_at_once(self) -> bool:
         """Whether a Hessian is formed before conjugate gradients have tried without it."""
         hessian, product = self.active_share * self.hessian_work, self._work_of_product
-        at_once: bool = _core.hessian_pays_at_once(hessian, self.problem.rows.n_columns + 1, product)
+        at_once: bool = _core.hessian_pays_at_once(
+            hessian, self.problem.rows.n_columns + 1, product, self.problem.rows.dense
+        )
         return self.may_form_hessian and at_once
