@@ -54,6 +54,18 @@ class Patterns {
     rows_.prefetch_row(y.start);
   }
 
+  // f(i) for i < n, where pattern_of(i) is visited, which is fetched from memory early, and its row half as early: for
+  // rows that do not lie side by side.
+  template <class PatternOf, class F>
+  void for_scattered(std::size_t n, const PatternOf& pattern_of, const F& f) const {
+    constexpr std::size_t ahead = 16;
+    for (std::size_t i = 0; i < n; ++i) {
+      if (i + ahead < n) prefetch(&pattern_of(i + ahead));
+      if (i + ahead / 2 < n) prefetch_row(pattern_of(i + ahead / 2));
+      f(i);
+    }
+  }
+
  private:
   const Rows& rows_;
   double rho_;
