@@ -54,10 +54,12 @@ def with_threads(classifier, n_jobs):
     return type(classifier)(**{**classifier.get_params(), "n_jobs": n_jobs, "random_state": 0})
 
 
+# Sparse rows, sparse rows whose outer products are summed as if they were dense, and dense rows.
+@pytest.mark.parametrize("fill", [0.3, 0.5, 1.0])
 @pytest.mark.parametrize("as_rows", [np.asarray, sp.csr_matrix])
-def test_a_hessian_too_large_for_a_sum_per_block_is_the_same_for_any_number_of_threads(as_rows):
+def test_a_hessian_too_large_for_a_sum_per_block_is_the_same_for_any_number_of_threads(as_rows, fill):
     random = np.random.default_rng(3)
-    X = np.where(random.random((2000, 200)) < 0.3, random.normal(size=(2000, 200)), 0.0)
+    X = np.where(random.random((2000, 200)) < fill, random.normal(size=(2000, 200)), 0.0)
     y = (X[:, 0] + random.normal(size=2000) > 0).astype(int)
     found = [NewtonClassifier(1e-9, n_jobs=n, random_state=0).fit(as_rows(X), y) for n in (1, *THREADS)]
     for threads in found[1:]:

@@ -39,7 +39,7 @@ def test_scores_and_sums_of_rows_are_those_of_numpy(n_columns, dtype):
 
 # With 0.4 of their entries rows are sparse, but their outer products are summed as if they were dense.
 @pytest.mark.parametrize("fill", [1.0, 0.4, 0.1])
-@pytest.mark.parametrize("n_columns", [1, 3, 4, 5, 6, 7, 8, 9, 15, 30, 31, 32, 33, 61, 130])
+@pytest.mark.parametrize("n_columns", [1, 3, 4, 5, 6, 7, 8, 9, 15, 30, 31, 32, 33, 61, 130, 200])
 def test_a_step_with_a_hessian_solves_newtons_system(n_columns, fill):
     X, y = drawn(n_columns, np.float64, fill)
     packed, point = newton_at(X, y, np.zeros(n_columns + 1))  # where all rows are active

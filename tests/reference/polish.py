@@ -121,7 +121,9 @@ def is_cheap(X):
 def exact_work(X, active):
     """Return the work of an exact step where so many of the rows are active."""
     m, n, nonzeros = len(X), X.shape[1] + 1, np.count_nonzero(X)
-    return active * nonzeros**2 / m / 2 + n**3 / 12 + 4 * nonzeros + 20 * m
+    stored_dense = 4 * X.size <= 6 * nonzeros + 12 * m  # bytes, of float32
+    at_once = 3 if stored_dense else 8  # multiplications of a system, in the time of one of a pass
+    return active * nonzeros**2 / m / 2 + n**3 / 6 / at_once + 4 * nonzeros + 20 * m
 
 
 def work_of_step(X):

@@ -1,6 +1,7 @@
 // Dense rows, one after the other.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <span>
@@ -10,6 +11,7 @@
 #include "dynmargin/data/dense_products.hpp"
 #include "dynmargin/data/outer_products.hpp"
 #include "dynmargin/data/row_facts.hpp"
+#include "dynmargin/data/row_products.hpp"
 
 namespace dynmargin {
 
@@ -72,9 +74,6 @@ class DenseRows : public RowProducts<DenseRows<Value>> {
   SizedSum sized_dot(std::uint64_t start, const double* w) const {
     return is_short() ? InPlace::sized_dot(start, w) : dense_sized_dot(values(start), w, n_columns_);
   }
-  Half dot_both(std::uint64_t start, const Half* w) const {
-    return is_short() ? InPlace::dot_both(start, w) : dense_dot_both(values(start), w, n_columns_);
-  }
   void add_to(double* w, std::uint64_t start, double factor) const {
     is_short() ? InPlace::add_to(w, start, factor) : add_dense_to(w, values(start), n_columns_, factor);
   }
@@ -82,8 +81,8 @@ class DenseRows : public RowProducts<DenseRows<Value>> {
   // H += sum factor [x, rho] [x, rho]^T over the rows, upper triangle, lines `first` to `last` - 1.
   void add_outers_to(double* H, std::size_t stride, std::span<const WeightedRow> rows, double rho, std::size_t first,
                      std::size_t last) const {
-    add_written_out(H, stride, rows, rho, first, last,
-                    [this](std::uint64_t start, double* x) { std::copy_n(values(start), n_columns_, x); });
+    add_outers_as_dense(H, stride, rows, rho, first, last,
+                        [this](std::uint64_t start, double* x) { std::copy_n(values(start), n_columns_, x); });
   }
 
   void add_outer_work_to(double* work, std::uint64_t /*start*/) const {
@@ -92,7 +91,7 @@ class DenseRows : public RowProducts<DenseRows<Value>> {
 
   // What a row costs there, in multiplications of a pass over rows.
   double outer_work(std::uint64_t /*start*/, std::size_t /*n_columns*/) const {
-    return work_if_written_out(n_columns_, true);
+    return outer_work_as_dense(n_columns_, true);
   }
 
   void prefetch_row(std::uint64_t start) const {

@@ -1,7 +1,6 @@
 // Sums of the outer products of rows with themselves, for Newton's Hessian: rows are written out as dense vectors.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <span>
@@ -15,8 +14,8 @@ namespace dynmargin {
 // H += sum factor [x, rho] [x, rho]^T, upper triangle, lines `first` to `last` - 1; `write(start, x)` writes a row out.
 // Four rows at a time, so that H, which may not fit into the cache, is read and written a quarter as often.
 template <class Write>
-void add_written_out(double* H, std::size_t stride, std::span<const WeightedRow> rows, double rho, std::size_t first,
-                     std::size_t last, const Write& write) {
+void add_outers_as_dense(double* H, std::size_t stride, std::span<const WeightedRow> rows, double rho,
+                         std::size_t first, std::size_t last, const Write& write) {
   constexpr std::size_t together = 4;
   std::vector<double> x(together * stride);  // rows [x, rho]; those missing at the end have factor 0
   for (std::size_t begin = 0; begin < rows.size(); begin += together) {
@@ -33,7 +32,7 @@ void add_written_out(double* H, std::size_t stride, std::span<const WeightedRow>
 }
 
 // What a row of so many columns costs there, in multiplications of a pass over rows.
-inline double work_if_written_out(std::size_t n_columns, bool dense) {
+inline double outer_work_as_dense(std::size_t n_columns, bool dense) {
   return static_cast<double>(n_columns) * static_cast<double>(n_columns) / 2 / made_at_once(dense);
 }
 

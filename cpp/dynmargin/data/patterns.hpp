@@ -54,8 +54,8 @@ class Patterns {
     rows_.prefetch_row(y.start);
   }
 
-  // f(i) for i < n, where pattern_of(i) is visited, which is fetched from memory early, and its row half as early: for
-  // rows that do not lie side by side.
+  // Calls f(i) for every i < n, which visits pattern_of(i); that is fetched from memory early, and its row half as
+  // early. For rows that do not lie side by side.
   template <class PatternOf, class F>
   void for_scattered(std::size_t n, const PatternOf& pattern_of, const F& f) const {
     constexpr std::size_t ahead = 16;

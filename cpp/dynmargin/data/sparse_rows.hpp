@@ -2,6 +2,7 @@
 // lines that can be prefetched.
 #pragma once
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <span>
@@ -119,8 +120,9 @@ class SparseRows : public RowProducts<SparseRows<Value, Column>> {
   // H += sum factor [x, rho] [x, rho]^T over the rows, upper triangle, lines `first` to `last` - 1.
   void add_outers_to(double* H, std::size_t stride, std::span<const WeightedRow> rows, double rho, std::size_t first,
                      std::size_t last) const {
-    if (pays_to_write_out(typical_length(rows), stride - 1)) {
-      add_written_out(H, stride, rows, rho, first, last, [&](std::uint64_t start, double* x) {
+    if (rows.empty()) return;
+    if (typical_outer_work(rows) > outer_work_as_dense(stride - 1, false)) {
+      add_outers_as_dense(H, stride, rows, rho, first, last, [&](std::uint64_t start, double* x) {
         std::fill_n(x, stride - 1, 0.0);
         const Row r = row(start);
         for (Length i = 0; i < r.length; ++i) x[r.columns[i]] = r.times(i, 1.0);
@@ -140,8 +142,7 @@ class SparseRows : public RowProducts<SparseRows<Value, Column>> {
 
   // What a row costs there, in multiplications of a pass over rows.
   double outer_work(std::uint64_t start, std::size_t n_columns) const {
-    const double length = row(start).length;
-    return std::min(length * length / 2, work_if_written_out(n_columns, false));
+    return std::min(outer_work_as_stored(start), outer_work_as_dense(n_columns, false));
   }
 
   void prefetch_row(std::uint64_t start) const { prefetch_lines(blocks_.get() + start, fetched_); }
@@ -228,17 +229,17 @@ class SparseRows : public RowProducts<SparseRows<Value, Column>> {
     if (is_ours(stride - 1)) H[stride * stride - 1] += factor * rho * rho;
   }
 
-  // A few rows tell.
-  double typical_length(std::span<const WeightedRow> rows) const {
+  // What a row costs there as it is stored, on average; a sample of the rows is enough.
+  double typical_outer_work(std::span<const WeightedRow> rows) const {
     const std::size_t every = rows.size() / 64 + 1;
     double sum = 0, n = 0;
-    for (std::size_t i = 0; i < rows.size(); i += every, ++n) sum += row(rows[i].start).length;
+    for (std::size_t i = 0; i < rows.size(); i += every, ++n) sum += outer_work_as_stored(rows[i].start);
     return sum / n;
   }
 
-  // Whether rows of this length, on average, are so dense that their outer products are summed as if they were.
-  static bool pays_to_write_out(double length, std::size_t n_columns) {
-    return length * length / 2 > work_if_written_out(n_columns, false);
+  double outer_work_as_stored(std::uint64_t start) const {
+    const double length = row(start).length;
+    return length * length / 2;
   }
 
   static void require_stored(bool fits) { require(fits, "the stored rows are damaged"); }

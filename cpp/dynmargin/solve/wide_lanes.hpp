@@ -1,4 +1,4 @@
-// Vectors of eight, four or two doubles, for loops that exist once for every kind of CPU (every_cpu.hpp).
+// Vectors of four or two doubles, for loops that exist once for every kind of CPU (every_cpu.hpp).
 //
 // This fixes the order of all additions, so the result is the same whatever registers the CPU has. A compiler that
 // knows no such vectors gets arrays.
@@ -12,7 +12,7 @@
 
 #include "dynmargin/data/every_cpu.hpp"
 
-#if defined(__GNUC__) && !defined(__clang__)
+#ifdef __GNUC__
 // Vectors that are wider than the registers of the default CPU are never passed to a function that is not inlined.
 #pragma GCC diagnostic ignored "-Wpsabi"
 #endif

@@ -54,10 +54,10 @@ class Newton(Entrant):
         super().__init__(problem, request)
         columns, rows = problem.rows.n_columns, problem.n_rows
         # As the core counts.
-        layout = problem.rows.dense
-        self.solve_work = _core.solve_work(columns + 1, layout)
-        written_out = rows * columns**2 / 2 / _core.made_at_once(layout)
-        self.hessian_work = written_out if layout else min(written_out, self.nonzeros * (self.nonzeros / rows) / 2)
+        stored_dense = problem.rows.dense
+        self.solve_work = _core.solve_work(columns + 1, stored_dense)
+        as_dense = rows * columns**2 / 2 / _core.made_at_once(stored_dense)
+        self.hessian_work = as_dense if stored_dense else min(as_dense, self.nonzeros * (self.nonzeros / rows) / 2)
         self.steps = NEWTON_STEPS * n_prices(problem)
         self.vector_work = _core.PER_COORDINATE * (columns + 1)
         self.step_work = 2 * self.nonzeros + 20 * rows + self.vector_work
