@@ -126,7 +126,8 @@ class DenseRows : public RowProducts<DenseRows<Value>> {
  private:
   using InPlace = RowProducts<DenseRows>;
 
-  // Too short to be worth the call of a function.
+  // Too short to be worth the call of a function. (Eight problems of 21 to 30 columns: with calls PDM takes 1.04 times
+  // as long, coordinate descent 1.08 times.)
   bool is_short() const { return n_columns_ < 32; }
 
   const Value* values(std::uint64_t start) const { return values_.get() + start; }
