@@ -27,9 +27,10 @@ class ConjugateGradients {
     double largest = 0;
     for (const double c : gradient) largest = std::max(largest, std::abs(c));
     std::frexp(largest, &exponent_);
+    const PowerOfTwo power(-exponent_);
     for (std::size_t j = 0; j < gradient.size(); ++j) {
       scale_[j] = 1 / std::sqrt(diagonal[j]);
-      residual_[j] = -std::ldexp(gradient[j], -exponent_);
+      residual_[j] = -(gradient[j] * power);
     }
     initial_ = squared_ = scaled_square();
     for (std::size_t j = 0; j < gradient.size(); ++j) search_[j] = scale_[j] * residual_[j];
@@ -58,7 +59,8 @@ class ConjugateGradients {
 
   std::vector<double> solution() const {
     std::vector<double> x(solution_);
-    for (double& c : x) c = std::ldexp(c, exponent_);
+    const PowerOfTwo power(exponent_);
+    for (double& c : x) c = c * power;
     return x;
   }
 
@@ -77,6 +79,16 @@ class ConjugateGradients {
   }
 
  private:
+  // In two factors, since one alone may leave the doubles. (PDM with a polish, on 842 rows of 41 entries in 30,000
+  // columns: 11.0 ms, and 11.9 with a call of ldexp for every coordinate.)
+  struct PowerOfTwo {
+    double first, second;
+
+    explicit PowerOfTwo(int exponent)
+        : first(std::ldexp(1.0, exponent / 2)), second(std::ldexp(1.0, exponent - exponent / 2)) {}
+    friend double operator*(double c, const PowerOfTwo& power) { return c * power.first * power.second; }
+  };
+
   double scaled_square() const {
     return sum_in_lanes(residual_.size(), [&](std::size_t j) { return scale_[j] * residual_[j] * residual_[j]; });
   }
